@@ -1,0 +1,141 @@
+"""Every error this project raises, by what the caller does next.
+
+    MemForestError
+    ├── InvalidInput          fix the call                (nothing was changed)
+    ├── SessionConflict       fix the call, or replace=True
+    ├── NotFound              nothing of that name is there
+    ├── Overloaded            wait `retry_after` seconds, then the same call again
+    ├── LLMUnavailable        the model gave no answer; nothing was committed; the same call again
+    ├── EmbeddingMismatch     the store was written with another embedder: `reembed`, or name that one
+    ├── Fenced                another owner has taken over; find the forest again (the client does)
+    ├── Passivating           the actor is leaving, the call was not begun; again (the client does)
+    ├── OutcomeUnknown        the write may or may not have happened; again with the same `op_id`
+    ├── StoreUnavailable      the store did not answer or refused; nothing was acknowledged
+    ├── CorruptState          the store holds something that must not be believed; nothing was changed
+    └── VersionGone           that version is no longer kept
+
+A message says what happened, what was kept and what to do. Errors cross process borders, so each pickles.
+"""
+
+from typing import Any, Self
+
+__all__ = [
+    "CorruptState",
+    "EmbeddingMismatch",
+    "Fenced",
+    "InvalidInput",
+    "LLMUnavailable",
+    "MemForestError",
+    "NotFound",
+    "OutcomeUnknown",
+    "Overloaded",
+    "Passivating",
+    "SessionConflict",
+    "StoreUnavailable",
+    "VersionGone",
+]
+
+
+class MemForestError(Exception):
+    """Root of the tree; never raised itself.
+
+    `kind` is stable and meant for programs; `detail` holds the variables of the message.
+    """
+
+    kind = "error"
+
+    def __init__(self, message: str, **detail: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.detail)
+
+    @classmethod
+    def of(cls, message: str, detail: dict[str, Any]) -> Self:
+        return cls(message, **detail)
+
+
+def _rebuild(cls: type[MemForestError], message: str, detail: dict[str, Any]) -> MemForestError:
+    return cls.of(message, detail)
+
+
+class InvalidInput(MemForestError):
+    """The call or its data cannot be used; nothing was changed."""
+
+    kind = "invalid_input"
+
+
+class SessionConflict(MemForestError):
+    """A session of that id is stored with other turns; `replace=True` puts the new one in its place."""
+
+    kind = "session_conflict"
+
+
+class NotFound(MemForestError):
+    """Nothing of that name exists."""
+
+    kind = "not_found"
+
+
+class Overloaded(MemForestError):
+    """The queue is full; call again after `retry_after` seconds."""
+
+    kind = "overloaded"
+
+    @property
+    def retry_after(self) -> float:
+        return float(self.detail.get("retry_after", 1.0))
+
+
+class LLMUnavailable(MemForestError):
+    """No call of the write got any answer from the model; nothing was committed."""
+
+    kind = "llm_unavailable"
+
+
+class EmbeddingMismatch(MemForestError):
+    """The forest was written with another embedding model or dimension."""
+
+    kind = "embedding_mismatch"
+
+
+class Fenced(MemForestError):
+    """Another owner holds this forest now; nothing is wrong with the data, ask for the forest again."""
+
+    kind = "fenced"
+
+
+class Passivating(MemForestError):
+    """The forest's actor is leaving; the call was not begun and can be made again at once."""
+
+    kind = "passivating"
+
+
+class OutcomeUnknown(MemForestError):
+    """The deadline passed while a write was under way; ask again with the same `op_id` to learn its fate."""
+
+    kind = "outcome_unknown"
+
+    @property
+    def op_id(self) -> str:
+        return str(self.detail.get("op_id", ""))
+
+
+class StoreUnavailable(MemForestError):
+    """The store did not answer or refused; what was acknowledged before is kept."""
+
+    kind = "store_unavailable"
+
+
+class CorruptState(MemForestError):
+    """An object of the store is damaged, foreign, missing or from the future; it is named, nothing was changed."""
+
+    kind = "corrupt_state"
+
+
+class VersionGone(MemForestError):
+    """The version asked for is no longer kept."""
+
+    kind = "version_gone"
