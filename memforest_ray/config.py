@@ -33,7 +33,9 @@ class Settings(BaseSettings):
     # Where
     store: str = "file://~/.memforest/store"  # a user's memory must not depend on where he stands
     runtime: Literal["ray", "local"] = "ray"
-    address: str | None = None  # of a Ray cluster; None: RAY_ADDRESS, else `memforest up`'s, else one of our own
+    address: str | None = (
+        None  # of a Ray cluster; None: RAY_ADDRESS, else `memforest up`'s, else one of our own
+    )
 
     # What shapes a forest for ever: written into its manifest at birth, read from there afterwards
     cell_turns: int = Field(default=2, ge=1, le=64)  # b of the paper: enough context, short parallel calls
@@ -55,7 +57,9 @@ class Settings(BaseSettings):
 
     # The offline models
     embed_threads: int = Field(default=2, ge=1)  # one text at a time per thread, one embedder a node
-    embed_folder: Path | None = None  # a folder with model.onnx and tokenizer.json instead of the shipped model
+    embed_folder: Path | None = (
+        None  # a folder with model.onnx and tokenizer.json instead of the shipped model
+    )
 
     # A test double of the forest's driver, by dotted path; never set in production
     driver: str = "memforest_ray.local:open_driver"
@@ -117,6 +121,4 @@ def _refuse_unknown_variables() -> None:
     known = {ENVIRONMENT_PREFIX + name.upper() for name in Settings.model_fields} | {_CONFIG_VARIABLE}
     unknown = sorted(name for name in os.environ if name.startswith(ENVIRONMENT_PREFIX) and name not in known)
     if unknown:
-        raise InvalidInput(
-            f"unknown environment variable {unknown[0]}; known: {', '.join(sorted(known))}"
-        )
+        raise InvalidInput(f"unknown environment variable {unknown[0]}; known: {', '.join(sorted(known))}")

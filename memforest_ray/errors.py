@@ -11,6 +11,7 @@
     ├── Passivating           the actor is leaving, the call was not begun; again (the client does)
     ├── OutcomeUnknown        the write may or may not have happened; again with the same `op_id`
     ├── StoreUnavailable      the store did not answer or refused; nothing was acknowledged
+    ├── ClusterUnavailable    Ray cannot be reached or started; nothing was changed
     ├── CorruptState          the store holds something that must not be believed; nothing was changed
     └── VersionGone           that version is no longer kept
 
@@ -20,6 +21,7 @@ A message says what happened, what was kept and what to do. Errors cross process
 from typing import Any, Self
 
 __all__ = [
+    "ClusterUnavailable",
     "CorruptState",
     "EmbeddingMismatch",
     "Fenced",
@@ -127,6 +129,12 @@ class StoreUnavailable(MemForestError):
     """The store did not answer or refused; what was acknowledged before is kept."""
 
     kind = "store_unavailable"
+
+
+class ClusterUnavailable(MemForestError):
+    """Ray cannot be reached or started, or a forest's actor could not be in time; nothing was changed."""
+
+    kind = "cluster_unavailable"
 
 
 class CorruptState(MemForestError):

@@ -1,0 +1,101 @@
+"""The program: its verbs, and what becomes of bad usage."""
+
+import os
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from memforest_ray.cli import ask, cluster, doctor, forget, ingest, show
+from memforest_ray.cli.call import JsonOption, RuntimeOption, StoreOption, verb
+from memforest_ray.cli.failures import BROKEN_PIPE, OK, USAGE
+from memforest_ray.cli.screen import clean
+
+__all__ = ["run"]
+
+# Newer releases of typer carry a click of their own; in all of them this is its UsageError.
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+
+VERBS = (
+    ingest.ingest,
+    ask.query,
+    ask.ask,
+    show.show,
+    show.users,
+    show.stats,
+    forget.forget,
+    cluster.up,
+    cluster.down,
+    doctor.doctor,
+)
+
+app = typer.Typer(
+    name="memforest",
+    epilog="Exit codes: 0 ok, 2 usage or input, 3 partial (failures named), 4 a dependency is unavailable.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for function in VERBS:
+    app.command()(verb(function))
+
+
+@app.callback(invoke_without_command=True)
+def program(
+    ctx: typer.Context,
+    store: StoreOption = None,
+    runtime: RuntimeOption = None,
+    json: JsonOption = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> int:
+    """Agent memory that is fresh when a write returns, faithful in time and cheap to keep."""
+    # Options that stand before the verb; a verb's own win.
+    ctx.obj = {"store": store, "runtime": runtime, "json": json}
+    if version:
+        typer.echo(f"memforest {_version()}")
+        raise typer.Exit(OK)
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+    return OK
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what `arguments` say. The exit code."""
+    _let_any_text_through()
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(args=list(arguments), prog_name="memforest", standalone_mode=False)
+    except USAGE_ERROR as error:
+        return _refuse(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code if isinstance(code, int) else OK
+
+
+def _refuse(error: Exception) -> int:
+    """One line about bad usage, on stderr."""
+    context = getattr(error, "ctx", None)
+    path = "memforest" if context is None else context.command_path
+    reason = " ".join(clean(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined] # a click error
+    sys.stderr.write(f"memforest: {reason}; nothing was changed; see `{path} --help`\n")
+    return USAGE
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and seldom asked for
+
+    try:
+        return version("memforest-ray")
+    except PackageNotFoundError:
+        return "(not installed: run from a source tree)"
+
+
+def _let_any_text_through() -> None:
+    """Text that a terminal's encoding lacks is escaped; it does not end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,143 @@
+"""One run of a verb: the options that all verbs share, the client it uses, and where its output goes.
+
+The one place where the command line meets the client (`open_client`).
+"""
+
+import inspect
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from memforest_ray.cli.failures import INTERRUPTED, exit_code, sentence
+from memforest_ray.cli.screen import clean, console, json_text
+from memforest_ray.errors import MemForestError
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+
+    from memforest_ray.client import Client
+    from memforest_ray.config import Settings
+
+__all__ = ["Call", "JsonOption", "RuntimeOption", "StoreOption", "open_client", "verb"]
+
+StoreOption = Annotated[
+    str | None, typer.Option("--store", metavar="URL", help="Where memories are kept (MEMFOREST_STORE).")
+]
+RuntimeOption = Annotated[
+    str | None,
+    typer.Option("--runtime", metavar="ray|local", help="Where they live while in use (MEMFOREST_RUNTIME)."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on stdout; everything else on stderr.")]
+
+_COMMON: dict[str, tuple[Any, Any]] = {
+    "store": (StoreOption, None),
+    "runtime": (RuntimeOption, None),
+    "json": (JsonOption, False),
+}
+
+
+def open_client(**given: Any) -> "Client":
+    """The client that a verb works with; `given` are settings."""
+    from memforest_ray.client import connect  # noqa: PLC0415 - see above
+
+    return connect(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One run of a verb."""
+
+    given: dict[str, Any] = field(default_factory=dict)
+    """Settings named on the command line."""
+    json: bool = False
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+
+    def client(self) -> "Client":
+        """A client with the settings in force. Close it (`with`)."""
+        return open_client(**self.given)
+
+    def settings(self) -> "Settings":
+        """The settings in force. Raises InvalidInput."""
+        from memforest_ray.config import load_settings  # noqa: PLC0415 - see above
+
+        return load_settings(**self.given)
+
+    def answer(self, data: Any, draw: Callable[["Console"], None]) -> None:
+        """Give the result: `data` as JSON when that was asked for, else drawn."""
+        if self.json:
+            self.stdout.write(json_text(data) + "\n")
+            self.stdout.flush()
+        else:
+            draw(console(self.stdout))
+
+    def say(self, line: str) -> None:
+        """One line to the person at the terminal, on stderr."""
+        self.stderr.write(f"memforest: {clean(line)}\n")
+        self.stderr.flush()
+
+    def fail(self, error: MemForestError) -> int:
+        """Report an error that ended the verb. The exit code."""
+        self.say(sentence(error))
+        self._emit_error({"kind": error.kind, "message": str(error), **error.detail})
+        return exit_code(error)
+
+    def stop(self, line: str) -> int:
+        """Say what an interrupt left behind. The exit code."""
+        self.say(line)
+        self._emit_error({"kind": "interrupted", "message": line})
+        return INTERRUPTED
+
+    def _emit_error(self, error: dict[str, Any]) -> None:
+        """A script gets its one object from a failure, too."""
+        if self.json:
+            self.stdout.write(json_text({"error": error}) + "\n")
+            self.stdout.flush()
+
+
+def verb(function: Callable[..., int]) -> Callable[..., int]:
+    """`function(call, ...)` as a command: with the shared options, its errors as lines and exit codes."""
+
+    @wraps(function)
+    def command(ctx: typer.Context, **options: Any) -> int:
+        call = _call(ctx.obj or {}, options)
+        try:
+            # What a library prints on the way must not stand between a script and its JSON.
+            with redirect_stdout(call.stderr):
+                return function(call, **options)
+        except MemForestError as error:
+            return call.fail(error)
+        except KeyboardInterrupt as error:
+            return call.stop(str(error) or "interrupted; what was acknowledged is kept; run it again to go on")
+
+    signature = _signature(function)
+    command.__signature__ = signature  # type: ignore[attr-defined] # PEP 362
+    command.__annotations__ = {name: item.annotation for name, item in signature.parameters.items()}
+    return command
+
+
+def _signature(function: Callable[..., int]) -> inspect.Signature:
+    """What typer reads: the verb's own parameters without `call`, and the shared options after them."""
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, (kind, default) in _COMMON.items()
+    ]
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "call"
+    ]
+    return inspect.Signature([context, *own, *shared], return_annotation=int)
+
+
+def _call(before: dict[str, Any], options: dict[str, Any]) -> Call:
+    """The call that the shared options describe; those after the verb win over those before it."""
+    chosen = {name: options.pop(name) or before.get(name) for name in _COMMON}
+    given = {name: value for name, value in chosen.items() if name != "json" and value is not None}
+    return Call(given, json=bool(chosen["json"]))

@@ -1,0 +1,79 @@
+"""Exit codes, and an error as the one line that a person reads."""
+
+from memforest_ray.errors import (
+    ClusterUnavailable,
+    CorruptState,
+    EmbeddingMismatch,
+    Fenced,
+    InvalidInput,
+    LLMUnavailable,
+    MemForestError,
+    NotFound,
+    OutcomeUnknown,
+    Overloaded,
+    Passivating,
+    SessionConflict,
+    StoreUnavailable,
+    VersionGone,
+)
+
+__all__ = ["BROKEN_PIPE", "INTERRUPTED", "OK", "PARTIAL", "UNAVAILABLE", "USAGE", "exit_code", "sentence"]
+
+OK = 0
+USAGE = 2
+"""The call, or the input it names, cannot be used."""
+PARTIAL = 3
+"""Part was done; what was not is named on stderr."""
+UNAVAILABLE = 4
+"""The store, the model or the cluster does not answer, or cannot be believed."""
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""The reader of our output went away; what a shell shows for SIGPIPE."""
+
+NOTHING = "nothing was changed"
+KEPT = "what was acknowledged before is kept"
+
+# error -> exit code, what was kept, what to do; the latter two where a message does not say them itself.
+_READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
+    InvalidInput: (USAGE, NOTHING, "correct the call and run it again"),
+    SessionConflict: (
+        USAGE,
+        "the stored session is unchanged",
+        "give --replace to put the new one in its place",
+    ),
+    NotFound: (USAGE, NOTHING, "`memforest users` and `memforest show USER` list what there is"),
+    EmbeddingMismatch: (USAGE, NOTHING, "name the embedder that wrote this store"),
+    VersionGone: (USAGE, NOTHING, "ask for a later version"),
+    Overloaded: (UNAVAILABLE, KEPT, "wait a little, then run the same command again"),
+    LLMUnavailable: (UNAVAILABLE, KEPT, "check the model's endpoint, then run the same command again"),
+    Fenced: (UNAVAILABLE, KEPT, "run the same command again: another owner had taken over"),
+    Passivating: (UNAVAILABLE, KEPT, "run the same command again"),
+    OutcomeUnknown: (
+        UNAVAILABLE,
+        KEPT,
+        "run the same command again: what was already done is not done twice",
+    ),
+    StoreUnavailable: (
+        UNAVAILABLE,
+        KEPT,
+        "check the store (`memforest doctor`), then run the same command again",
+    ),
+    ClusterUnavailable: (UNAVAILABLE, KEPT, "check the cluster (`memforest doctor`), then run the same command again"),
+    CorruptState: (UNAVAILABLE, NOTHING, "restore the named object from a copy of the store"),
+}
+_OTHER = (UNAVAILABLE, KEPT, "run the same command again")
+_SAYS_WHAT_WAS_KEPT = (NOTHING, "nothing was done", KEPT)
+
+
+def exit_code(error: MemForestError) -> int:
+    """What the process ends with when `error` is all that came of it."""
+    return _READINGS.get(type(error), _OTHER)[0]
+
+
+def sentence(error: MemForestError) -> str:
+    """What happened; what was kept; what to do. On one line."""
+    _, kept, advice = _READINGS.get(type(error), _OTHER)
+    message = " ".join(str(error).split()).rstrip(".;")
+    if message.endswith(_SAYS_WHAT_WAS_KEPT):
+        return f"{message}; {advice}"
+    return message if "; " in message else f"{message}; {kept}; {advice}"

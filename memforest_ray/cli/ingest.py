@@ -1,0 +1,223 @@
+"""`memforest ingest`: files of conversations become memory."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memforest_ray.cli.call import Call
+from memforest_ray.cli.failures import OK, PARTIAL, UNAVAILABLE, exit_code, sentence
+from memforest_ray.cli.screen import clean, console
+from memforest_ray.errors import MemForestError
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from memforest_ray.client import Client
+    from memforest_ray.facts.sessions import Session
+    from memforest_ray.forest.intents import Receipt
+
+__all__ = ["ingest"]
+
+FAILURES_SHOWN = 50
+"""Lines about failures on stderr; all of them stand in the JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The sessions that go to one user."""
+
+    user: str
+    sessions: "tuple[Session, ...]"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one user's sessions."""
+
+    user: str
+    receipts: "list[Receipt]" = field(default_factory=list)
+    errors: list[MemForestError] = field(default_factory=list)
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """Counts over all receipts; the version is the last one."""
+        return {
+            "user": self.user,
+            "version": max((receipt.version for receipt in self.receipts), default=None),
+            "sessions": len(self.receipts),
+            "duplicates": sum(receipt.duplicate for receipt in self.receipts),
+            "cells": sum(receipt.cells for receipt in self.receipts),
+            "facts_added": sum(receipt.facts_added for receipt in self.receipts),
+            "facts_merged": sum(receipt.facts_merged for receipt in self.receipts),
+            "turns_without_time": sum(receipt.turns_without_time for receipt in self.receipts),
+            "naive_times": sum(receipt.naive_times for receipt in self.receipts),
+        }
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """Everything that did not become memory, each by name."""
+        cells = [
+            {"user": self.user, "session": receipt.session_id, "cell": cell, "message": reason}
+            for receipt in self.receipts
+            for cell, reason in receipt.failed_cells.items()
+        ]
+        whole = [
+            {"user": self.user, "kind": error.kind, "message": " ".join([*_notes(error), sentence(error)])}
+            for error in self.errors
+        ]
+        return cells + whole
+
+
+def ingest(
+    call: Call,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files of conversations.")],
+    *,
+    user: Annotated[str, typer.Option("--user", "-u", metavar="U", help="Whose memory.")],
+    format: Annotated[  # noqa: A002 - the option's name
+        str, typer.Option(metavar="NAME", help="The files' format; found by itself unless named.")
+    ] = "auto",
+    one_user: Annotated[
+        bool,
+        typer.Option("--one-user", help="All conversations of a file into U, not into U/<conversation id>."),
+    ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Where other turns are stored under a session's id, replace them."),
+    ] = False,
+) -> int:
+    """Make conversations memory; they can be queried when this ends.
+
+    The same file again changes nothing, a grown one adds what is new.
+    """
+    work = [item for path in paths for item in _read(path, user, format, one_user=one_user)]
+    with call.client() as client, _bar(call) as bar:
+        outcomes = _ingest_all(client, work, bar, replace=replace)
+    return _report(call, work, outcomes)
+
+
+def _read(path: Path, user: str, format_name: str, *, one_user: bool) -> list[Work]:
+    """The sessions of one file, by user. Raises InvalidInput for a file without any."""
+    from memforest_ray.facts.readers import read_conversations  # noqa: PLC0415 - for speed
+
+    conversations = list(read_conversations(path, format=format_name))
+    alone = one_user or len(conversations) == 1
+    return [Work(user if alone else f"{user}/{item.id}", tuple(item.sessions)) for item in conversations]
+
+
+def _bar(call: Call) -> "Progress":
+    """Sessions done, of how many, and how fast; on stderr, and only on a terminal."""
+    from rich.progress import (  # noqa: PLC0415 - for speed
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("sessions"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        console=console(call.stderr),
+        disable=not call.stderr.isatty(),
+        transient=True,
+    )
+
+
+def _ingest_all(client: "Client", work: list[Work], bar: "Progress", *, replace: bool) -> list[Outcome]:
+    """One user after the other. Stops when nothing of a user could be written for want of a dependency."""
+    outcomes: list[Outcome] = []
+    for item in work:
+        outcome = Outcome(item.user)
+        outcomes.append(outcome)
+        task = bar.add_task(clean(item.user), total=len(item.sessions), rate="")
+        try:
+            _ingest_one(client, item, outcome, bar, task, replace=replace)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_interrupted(outcomes, work)) from None
+        if not outcome.receipts and any(exit_code(error) == UNAVAILABLE for error in outcome.errors):
+            break
+    return outcomes
+
+
+def _ingest_one(
+    client: "Client", item: Work, outcome: Outcome, bar: "Progress", task: "TaskID", *, replace: bool
+) -> None:
+    def progress(_done: int, _total: int, became: "Receipt | MemForestError") -> None:
+        if isinstance(became, MemForestError):
+            outcome.errors.append(became)
+        else:
+            outcome.receipts.append(became)
+        speed = bar.tasks[task].speed
+        bar.update(task, advance=1, rate="" if speed is None else f"{speed:.1f}/s")
+
+    try:
+        client.user(item.user).ingest_many(item.sessions, on_progress=progress, replace=replace)
+    except MemForestError as error:
+        if not outcome.errors:  # else it is one of those that progress has seen
+            outcome.errors.append(error)
+
+
+def _interrupted(outcomes: list[Outcome], work: list[Work]) -> str:
+    kept = sum(len(outcome.receipts) for outcome in outcomes)
+    total = sum(len(item.sessions) for item in work)
+    return f"interrupted; {kept} of {total} sessions are kept; run the same command again to go on from there"
+
+
+def _report(call: Call, work: list[Work], outcomes: list[Outcome]) -> int:
+    """Say what was done and what was not. The exit code."""
+    failures = [failure for outcome in outcomes for failure in outcome.failures]
+    untried = [
+        {"user": item.user, "message": "not tried: the failures before it concern every user"}
+        for item in work[len(outcomes) :]
+    ]
+    for failure in (failures + untried)[:FAILURES_SHOWN]:
+        call.say(": ".join(str(value) for key, value in failure.items() if key != "kind"))
+    if len(failures) > FAILURES_SHOWN:
+        call.say(f"{len(failures) - FAILURES_SHOWN} more failures; --json lists them all")
+    users = [outcome.totals for outcome in outcomes]
+    receipts = [{"user": outcome.user, **item.to_json()} for outcome in outcomes for item in outcome.receipts]
+    data = {"users": users, "receipts": receipts, "failures": failures + untried}
+    call.answer(data, lambda screen: _draw(screen, users))
+    return _code(outcomes, failures)
+
+
+def _code(outcomes: list[Outcome], failures: list[dict[str, Any]]) -> int:
+    if not failures:
+        return OK
+    if any(outcome.receipts for outcome in outcomes):
+        return PARTIAL
+    return max(exit_code(error) for outcome in outcomes for error in outcome.errors)
+
+
+def _draw(screen: "Console", users: list[dict[str, Any]]) -> None:
+    from rich.table import Table  # noqa: PLC0415 - for speed
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("user")
+    for title in (
+        "sessions",
+        "duplicates",
+        "cells",
+        "facts added",
+        "facts merged",
+        "turns without time",
+        "version",
+    ):
+        table.add_column(title, justify="right")
+    for user in users:
+        numbers = [user[key] for key in ("sessions", "duplicates", "cells", "facts_added", "facts_merged")]
+        numbers += [user["turns_without_time"], user["version"]]
+        table.add_row(Text(clean(user["user"])), *("-" if number is None else str(number) for number in numbers))
+    screen.print(table)
+
+
+def _notes(error: MemForestError) -> list[str]:
+    return [f"{note}:" for note in getattr(error, "__notes__", ())]

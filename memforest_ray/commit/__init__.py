@@ -1,0 +1,1 @@
+"""Versions of a forest, and the log that makes them durable."""

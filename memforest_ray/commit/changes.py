@@ -1,0 +1,65 @@
+"""Physical effects of one commit: rows put and dropped in named tables. Replay needs no model and no rule."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["TABLES", "VECTORS", "Changes"]
+
+TABLES = (
+    "birth",  # "secret": keys the hashes of what was forgotten
+    "sessions",  # session id -> head (time, zone, metadata, number of turns)
+    "turns",  # session id + turn number -> turn or hole
+    "cells",  # cell id -> place, spans
+    "forgotten",  # keyed hash of a session id -> keyed hashes of its turns
+    "failed",  # cell id -> why its extraction failed
+    "mentions",  # mention id -> candidate with its place
+    "verdicts",  # pair of atom ids -> equivalent or not
+    "pending",  # pair of atom ids still to be judged
+    "withheld",  # atom id or keyed hash -> what must not come back
+    "trees",  # scope -> family, k, root
+    "nodes",  # node id -> level, children
+    "summaries",  # node id -> text, inputs, stale
+    "scenes",  # scene id -> gate, members
+    "operations",  # op id -> receipt digest
+    "vectors",  # fact, cell or node id -> raw little-endian fp16 row
+)
+VECTORS = "vectors"
+"""The one table whose values are raw bytes of equal length; it is kept apart in parts."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """Puts and drops by table. Later changes win; `absorb` folds a later one into this."""
+
+    puts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """table -> key -> value of msgpack types (str, int, float, bool, None, bytes, list, dict)."""
+    drops: dict[str, set[str]] = field(default_factory=dict)
+    """table -> keys."""
+
+    def put(self, table: str, key: str, value: Any) -> None:
+        """Set a row; withdraws a drop of the same key."""
+        self.puts.setdefault(table, {})[key] = value
+        self.drops.get(table, set()).discard(key)
+
+    def drop(self, table: str, key: str) -> None:
+        """Remove a row; withdraws a put of the same key."""
+        self.puts.get(table, {}).pop(key, None)
+        self.drops.setdefault(table, set()).add(key)
+
+    def absorb(self, later: "Changes") -> None:
+        """Fold `later` in, as if it had happened after this."""
+        for table, keys in later.drops.items():
+            for key in keys:
+                self.drop(table, key)
+        for table, rows in later.puts.items():
+            for key, value in rows.items():
+                self.put(table, key, value)
+
+    @property
+    def rows(self) -> int:
+        """Puts and drops together."""
+        return sum(map(len, self.puts.values())) + sum(map(len, self.drops.values()))
+
+    @property
+    def empty(self) -> bool:
+        return not any(self.puts.values()) and not any(self.drops.values())

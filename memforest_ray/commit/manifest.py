@@ -1,0 +1,135 @@
+"""The manifest `M`: who owns a forest, and which objects make it up. The one object ever replaced."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+from memforest_ray.commit.frames import corrupt, pack_small, seal, unpack_small, unseal
+from memforest_ray.errors import EmbeddingMismatch
+from memforest_ray.ids import OpId, UserId
+
+__all__ = ["Manifest", "Part", "PartKind", "Pin", "Retired", "State", "check_fingerprint", "decode", "encode"]
+
+State = Literal["active", "clean", "deleted"]
+"""`clean`: its last owner left in order; `deleted`: only the numbers are kept."""
+PartKind = Literal["text", "vectors"]
+
+_OPERATIONS_MAX = 256
+"""Recent op ids kept in the manifest itself; the table `operations` knows them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One immutable object holding rows of the slots `first` to `last`. Later parts win over earlier ones."""
+
+    key: str
+    kind: PartKind
+    tier: int
+    """0 for a checkpoint; merging eight of a tier makes one of the next."""
+    first: int
+    last: int
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """An object that no newer manifest needs; a slot's key stands for all slots up to it."""
+
+    key: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Somebody copies our objects: nothing is collected until it expires."""
+
+    operation: OpId
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One state of `M`. Frozen; each change is a new one, written by compare-and-swap."""
+
+    user: UserId
+    state: State
+    epoch: int
+    nonce: str
+    """The owner's, fresh at each claim."""
+    version: int
+    """Last version contained in `parts`: equals `floor`, and outlives the user's deletion."""
+    floor: int
+    """Slots up to this one are contained in `parts`; the log begins above."""
+    fingerprint: Mapping[str, Any]
+    birth: Mapping[str, Any]
+    parts: tuple[Part, ...] = ()
+    retired: tuple[Retired, ...] = ()
+    pins: tuple[Pin, ...] = ()
+    erasures: tuple[str, ...] = ()
+    """Open ones, by id: text is out of the forest, but not yet out of the store."""
+    sweep_until_ms: int = 0
+    """Until then a stalled writer of an older epoch may still drop an object that holds erased text."""
+    operations: tuple[OpId, ...] = ()
+
+    def claimed(self, nonce: str) -> "Manifest":
+        """The same, under a new owner."""
+        return replace(self, state="active", epoch=self.epoch + 1, nonce=nonce)
+
+    def remembering(self, operations: tuple[OpId, ...]) -> "Manifest":
+        """The same, with the newest op ids kept."""
+        return replace(self, operations=(*self.operations, *operations)[-_OPERATIONS_MAX:])
+
+
+def encode(manifest: Manifest, key: str) -> bytes:
+    """The bytes of `M`. Deterministic, so that a write that is read back can be recognised."""
+    plain = asdict(manifest)
+    head = {"user": manifest.user, "state": manifest.state, "epoch": manifest.epoch}
+    return seal("manifest", key, head, pack_small(plain))
+
+
+def decode(raw: bytes, key: str) -> Manifest:
+    """Open a manifest.
+
+    Raises:
+        CorruptState: damaged, of another user, or written by a newer release.
+    """
+    plain = unpack_small(unseal(raw, key, "manifest").body, key)
+    if plain["state"] not in get_args(State):
+        raise corrupt(key, f"its state {plain['state']!r} is unknown")
+    manifest = Manifest(
+        **{
+            **plain,
+            "parts": tuple(Part(**part) for part in plain["parts"]),
+            "retired": tuple(Retired(**entry) for entry in plain["retired"]),
+            "pins": tuple(Pin(**pin) for pin in plain["pins"]),
+            "erasures": tuple(plain["erasures"]),
+            "operations": tuple(plain["operations"]),
+        }
+    )
+    _check(manifest, key)
+    return manifest
+
+
+def _check(manifest: Manifest, key: str) -> None:
+    last = [part.last for part in manifest.parts]
+    if last != sorted(last) or (last and last[-1] > manifest.floor):
+        raise corrupt(key, "its parts are out of order")
+
+
+def check_fingerprint(manifest: Manifest, fingerprint: Mapping[str, Any]) -> None:
+    """Refuse another model or dimension; thresholds may be tuned, the stored ones stay in force.
+
+    Raises:
+        EmbeddingMismatch: vectors of two models cannot be compared.
+    """
+    for name in ("model", "dimension"):
+        stored, ours = manifest.fingerprint.get(name), fingerprint.get(name)
+        if stored != ours:
+            raise EmbeddingMismatch(
+                f"This memory was written with the embedding {name} {stored!r}, not {ours!r}. Nothing was "
+                "changed; connect with that embedder, or `reembed` the memory.",
+                stored=stored,
+                ours=ours,
+            )

@@ -1,0 +1,309 @@
+"""One immutable version of a forest, and the rows of its dialogue.
+
+A version is never changed: an edit makes the next one, which shares everything untouched. `load` builds a version
+from the rows that the log keeps; the tests hold that what was loaded equals what was live.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from immutables import Map
+from numpy.typing import NDArray
+
+from memforest_ray.commit.changes import VECTORS, Changes
+from memforest_ray.errors import CorruptState
+from memforest_ray.facts.canonical import Fact, Facts
+from memforest_ray.facts.cells import Cell, Span
+from memforest_ray.facts.sessions import SessionRecord, TurnRecord
+from memforest_ray.ids import CellId, FactId, ItemId, NodeId, OpId, SessionId, TurnId
+from memforest_ray.index.index import Index, IndexView
+from memforest_ray.index.rows import Row, cell_row, fact_row, node_row
+from memforest_ray.trees.edits import Placements, Trees, load_trees, placements_of
+from memforest_ray.trees.leaves import cell_leaf, fact_leaf
+from memforest_ray.trees.nodes import Leaf
+from memforest_ray.trees.routing import Entities
+from memforest_ray.trees.scenes import Scenes, Thresholds
+from memforest_ray.trees.summaries import Summary, summary_of_row
+
+__all__ = ["OPERATIONS_KEPT", "Birth", "Tables", "Vector", "Version", "put_cells", "put_sessions"]
+
+Tables = Mapping[str, Mapping[str, Any]]
+"""What the log keeps: table -> key -> row."""
+Vector = NDArray[np.float16]
+
+_HOLE_FIELDS = 2
+"""Of the row of a forgotten turn: its keyed hash and its time."""
+OPERATIONS_KEPT = 1_024
+"""Newest operations whose receipts are kept, so that a late retry is answered and not done again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """What shapes a forest for ever; from its manifest."""
+
+    cell_turns: int
+    cell_chars_max: int
+    cell_gap_ms: int
+    fanouts: Map[str, int]
+    """Children per node, by tree family."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Birth":
+        """Raises CorruptState when the row is not a birth row of a format we know."""
+        try:
+            return cls(row["cell_turns"], row["cell_chars_max"], row["cell_gap_ms"], Map(row["fanouts"]))
+        except (KeyError, TypeError) as error:
+            raise CorruptState(f"the forest's birth row cannot be read ({error!r}); nothing was changed") from error
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """For `facts.cells.cut` and `grow`."""
+        return {
+            "turns_max": self.cell_turns,
+            "chars_max": self.cell_chars_max,
+            "gap_ms_max": self.cell_gap_ms,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Everything a reader needs, as of one commit."""
+
+    number: int
+    """Of the last commit; 0 for a forest that was never written."""
+    birth: Birth
+    secret: str
+    """Hex; keys the hashes of what was forgotten."""
+    sessions: Map[SessionId, SessionRecord]
+    session_cells: Map[SessionId, tuple[CellId, ...]]
+    """In order."""
+    cells: Map[CellId, Cell]
+    failed: Map[CellId, str]
+    """Cells whose extraction failed, with the reason."""
+    forgotten: Map[str, tuple[str, ...]]
+    """Keyed hash of a forgotten session's id -> keyed hashes of its turns."""
+    facts: Facts
+    entities: Entities
+    scenes: Scenes
+    trees: Trees
+    placements: Placements
+    summaries: Map[NodeId, Summary]
+    operations: Map[OpId, dict[str, Any]]
+    """Receipts, as JSON, of the newest operations."""
+    index: IndexView
+
+    @classmethod
+    def empty(cls, birth: Birth, secret: str, thresholds: Thresholds, index: IndexView) -> "Version":
+        """A forest that holds nothing yet."""
+        return cls(
+            number=0,
+            birth=birth,
+            secret=secret,
+            sessions=Map(),
+            session_cells=Map(),
+            cells=Map(),
+            failed=Map(),
+            forgotten=Map(),
+            facts=Facts(),
+            entities=Entities(),
+            scenes=Scenes(thresholds),
+            trees=Map(),
+            placements=Map(),
+            summaries=Map(),
+            operations=Map(),
+            index=index,
+        )
+
+    @classmethod
+    def load(cls, tables: Tables, number: int, birth: Birth, thresholds: Thresholds, index: Index) -> "Version":
+        """The version that `tables` hold; fills `index`, which is empty. Raises CorruptState naming the row."""
+        secret = tables.get("birth", {}).get("secret")
+        if not isinstance(secret, str):
+            raise CorruptState("the forest has no birth row; nothing was changed, restore the store from a copy")
+        sessions = _load_sessions(tables)
+        cells, session_cells = _load_cells(tables)
+        facts = Facts.load(tables)
+        vectors = {key: np.frombuffer(raw, np.float16) for key, raw in tables.get(VECTORS, {}).items()}
+        zero = np.zeros(index.dimension, np.float16)
+
+        def vector_of(item: Any) -> Vector:
+            return vectors.get(item.id, zero)
+
+        half = cls.empty(birth, secret, thresholds, index.view())
+        half = replace(half, number=number, sessions=sessions, cells=cells, session_cells=session_cells, facts=facts)
+        trees = load_trees(tables.get("trees", {}), tables.get("nodes", {}), half.leaf)
+        full = replace(
+            half,
+            failed=Map({CellId(key): why for key, why in tables.get("failed", {}).items()}),
+            forgotten=Map({key: tuple(turns) for key, turns in tables.get("forgotten", {}).items()}),
+            entities=Entities().edit(facts).entities,
+            scenes=Scenes.load(thresholds, tables.get("scenes", {}), facts.get, vector_of),
+            trees=trees,
+            placements=placements_of(trees),
+            summaries=Map({NodeId(key): summary_of_row(row) for key, row in tables.get("summaries", {}).items()}),
+            operations=Map({OpId(key): row for key, row in tables.get("operations", {}).items()}),
+        )
+        return replace(full, index=index.apply(list(full.rows(vectors))))
+
+    # ---- items -------------------------------------------------------------------------------------------
+
+    def leaf(self, item: ItemId) -> Leaf | None:
+        """The leaf that stands for a fact or cell of this version in every tree."""
+        cell = self.cells.get(CellId(item))
+        if cell is not None:
+            return cell_leaf(self.sessions[cell.session_id], cell)
+        fact = self.facts.shown.get(FactId(item))
+        return None if fact is None else fact_leaf(fact)
+
+    def leaf_of(self, item: ItemId) -> Leaf:
+        """Like `leaf`, for an item that is known to be there. Raises KeyError."""
+        leaf = self.leaf(item)
+        if leaf is None:
+            raise KeyError(item)
+        return leaf
+
+    def vector(self, item: str) -> Vector:
+        """The vector of a fact, cell or node of this version. Raises KeyError when it is not there."""
+        shelf = {"f": self.index.facts, "c": self.index.cells, "n": self.index.nodes}[item[0]]
+        row = self.index.row_of(item)
+        if row is None:
+            raise KeyError(item)
+        vector: Vector = shelf.vectors[row].astype(np.float16)
+        return vector
+
+    def spoken(self, cell: Cell) -> bool:
+        """Whether anything of the cell is left: one whose turns were all forgotten has no leaf and no row."""
+        turns = self.sessions[cell.session_id].turns
+        return any(turns[span.turn].hole is None for span in cell.spans)
+
+    def rows(self, vectors: Mapping[str, Vector]) -> Iterable[Row]:
+        """Index rows of everything, children before the nodes above them."""
+        for fact in self.facts:
+            yield fact_row(fact, vectors.get(fact.id))
+        for cell in self.cells.values():
+            if self.spoken(cell):
+                yield cell_row(cell, self.sessions[cell.session_id], vectors.get(cell.id))
+        for scope, tree in self.trees.items():
+            for node in tree.nodes():
+                yield node_row(node, scope, vectors.get(node.id))
+
+    def find_fact(self, name: str) -> Fact | None:
+        """The fact that a fact or atom id addresses, if it is shown."""
+        return self.facts.get(FactId(name))
+
+    def same_state(self, other: "Version") -> bool:
+        """Whether everything but the index is equal: for tests and checks."""
+        names = [field.name for field in fields(self) if field.name != "index"]
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+
+# ---- rows of the dialogue ---------------------------------------------------------------------------------
+
+
+def put_sessions(
+    changes: Changes,
+    before: Map[SessionId, SessionRecord],
+    after: Map[SessionId, SessionRecord],
+    touched: Iterable[SessionId],
+) -> None:
+    """What became of the sessions `touched`: heads, and the turns that differ."""
+    for name in touched:
+        old, new = before.get(name), after.get(name)
+        old_turns = () if old is None else old.turns
+        new_turns = () if new is None else new.turns
+        if new is None:
+            changes.drop("sessions", name)
+        elif old is None or (old.time_ms, old.zone, old.metadata, len(old_turns)) != (
+            new.time_ms,
+            new.zone,
+            new.metadata,
+            len(new_turns),
+        ):
+            changes.put("sessions", name, _session_row(new))
+        for index, turn in enumerate(new_turns):
+            if index >= len(old_turns) or old_turns[index] is not turn:
+                changes.put("turns", f"{index}:{name}", _turn_row(turn))
+        for index in range(len(new_turns), len(old_turns)):
+            changes.drop("turns", f"{index}:{name}")
+
+
+def put_cells(changes: Changes, before: Map[CellId, Cell], after: Iterable[Cell], gone: Iterable[CellId]) -> None:
+    """Cells that are no more, and those that are new or were closed."""
+    for name in gone:
+        changes.drop("cells", name)
+    for cell in after:
+        if before.get(cell.id) != cell:
+            changes.put("cells", cell.id, _cell_row(cell))
+
+
+def _session_row(session: SessionRecord) -> dict[str, Any]:
+    return {
+        "time": session.time_ms,
+        "zone": session.zone,
+        "metadata": [list(pair) for pair in session.metadata],
+        "turns": len(session.turns),
+    }
+
+
+def _turn_row(turn: TurnRecord) -> list[Any]:
+    if turn.hole is not None:
+        return [turn.hole, turn.time_ms]
+    return [turn.role, turn.speaker, turn.text, turn.time_ms, turn.id]
+
+
+def _cell_row(cell: Cell) -> dict[str, Any]:
+    spans = [[span.turn, span.start, span.end] for span in cell.spans]
+    return {
+        "session": cell.session_id,
+        "number": cell.number,
+        "spans": spans,
+        "source": cell.source_ms,
+        "open": cell.open,
+    }
+
+
+def _load_sessions(tables: Tables) -> Map[SessionId, SessionRecord]:
+    turns = tables.get("turns", {})
+    return Map({SessionId(name): _session(name, row, turns) for name, row in tables.get("sessions", {}).items()})
+
+
+def _session(name: str, row: Mapping[str, Any], turns: Mapping[str, Any]) -> SessionRecord:
+    try:
+        return SessionRecord(
+            SessionId(name),
+            tuple(_turn(turns[f"{index}:{name}"]) for index in range(row["turns"])),
+            row["time"],
+            row["zone"],
+            tuple((key, value) for key, value in row["metadata"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptState(f"session {name!r} cannot be read ({error!r}); nothing was changed") from error
+
+
+def _turn(row: list[Any]) -> TurnRecord:
+    if len(row) == _HOLE_FIELDS:
+        return TurnRecord(role="", speaker="", text="", time_ms=row[1], hole=row[0])
+    role, speaker, text, time_ms, name = row
+    return TurnRecord(role, speaker, text, time_ms, None if name is None else TurnId(name))
+
+
+def _load_cells(tables: Tables) -> tuple[Map[CellId, Cell], Map[SessionId, tuple[CellId, ...]]]:
+    cells = [_cell(name, row) for name, row in tables.get("cells", {}).items()]
+    cells.sort(key=lambda cell: (cell.session_id, cell.number))
+    by_session: dict[SessionId, list[CellId]] = {}
+    for cell in cells:
+        by_session.setdefault(cell.session_id, []).append(cell.id)
+    return (
+        Map({cell.id: cell for cell in cells}),
+        Map({session: tuple(names) for session, names in by_session.items()}),
+    )
+
+
+def _cell(name: str, row: Mapping[str, Any]) -> Cell:
+    try:
+        spans = tuple(Span(turn, start, end) for turn, start, end in row["spans"])
+        return Cell(CellId(name), SessionId(row["session"]), row["number"], spans, row["source"], row["open"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptState(f"cell {name} cannot be read ({error!r}); nothing was changed") from error

@@ -1,0 +1,64 @@
+"""Source and event time: when something was said, and when it is true or happened. Never one field.
+
+Inside the library an instant is an `int`, milliseconds since 1970-01-01 UTC; people see aware datetimes.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+__all__ = ["EPOCH", "EventTime", "Precision", "to_datetime"]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def to_datetime(instant_ms: int) -> datetime:
+    """The instant as an aware UTC datetime (exact, no platform limits)."""
+    return EPOCH + timedelta(milliseconds=instant_ms)
+
+
+class Precision(StrEnum):
+    """How fine an event time is known."""
+
+    INSTANT = "instant"
+    DAY = "day"
+    WEEKEND = "weekend"
+    WEEK = "week"
+    MONTH = "month"
+    SEASON = "season"
+    YEAR = "year"
+    DECADE = "decade"
+    RANGE = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class EventTime:
+    """When something is true or happened: a half-open interval with where it came from.
+
+    Unknown event time is `None` in place of this object; it is never "now".
+    """
+
+    start_ms: int
+    end_ms: int
+    precision: Precision
+    expression: str
+    """The words it came from, e.g. "last week"."""
+    base_ms: int | None
+    """The instant they were resolved against; `None` for an absolute expression."""
+
+    def __post_init__(self) -> None:
+        if self.end_ms <= self.start_ms:
+            raise ValueError(f"an interval ends after it starts: {self.start_ms} .. {self.end_ms}")
+
+    @property
+    def start(self) -> datetime:
+        return to_datetime(self.start_ms)
+
+    @property
+    def end(self) -> datetime:
+        return to_datetime(self.end_ms)
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """What decides whether two event times agree."""
+        return self.start_ms, self.end_ms

@@ -1,0 +1,226 @@
+"""Sessions and cells under edit: what a write does to the dialogue, before anything is extracted from it.
+
+Pure. Several writes of one batch are laid one on another; what counts in the end is which cells are born and which
+are dead against the version that the batch started from.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from memforest_ray.commit.version import Version
+from memforest_ray.errors import InvalidInput, NotFound, SessionConflict
+from memforest_ray.facts.cells import Cell, cut, grow, renewed
+from memforest_ray.facts.sessions import Relation, SessionRecord, TurnRecord, align, grown
+from memforest_ray.ids import CellId, SessionId, TurnId
+
+__all__ = ["Dialogue", "Place", "keyed"]
+
+Place = tuple[SessionId, int]
+"""One turn: its session and its index there."""
+
+
+def keyed(secret: str, *parts: str) -> str:
+    """Keyed hash of what was forgotten: tells a re-sent text, and nothing to who has not the forest's secret."""
+    state = hashlib.blake2b(key=bytes.fromhex(secret), digest_size=16)
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass")
+        state.update(len(raw).to_bytes(8, "little") + raw)
+    return state.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What became of one session."""
+
+    duplicate: bool
+    forgotten: bool = False
+    """Some of its turns were forgotten earlier, and stay so."""
+
+
+class Dialogue:
+    """A working copy of a version's sessions and cells."""
+
+    def __init__(self, version: Version) -> None:
+        self._base = version
+        self.sessions = version.sessions.mutate()
+        self.cells = version.cells.mutate()
+        self.session_cells = version.session_cells.mutate()
+        self.forgotten = version.forgotten.mutate()
+        self.retry: dict[CellId, Cell] = {}
+        """Failed cells to try again."""
+        self.touched: dict[SessionId, None] = {}
+
+    # ---- what a batch asks for ---------------------------------------------------------------------------
+
+    def admit(self, incoming: SessionRecord, *, replacing: bool) -> Admission:
+        """Lay one session on what is stored. Raises SessionConflict, InvalidInput (a turn id used twice)."""
+        if replacing:
+            return self._replace(incoming)
+        incoming, forgotten = self._without_forgotten(incoming)
+        stored = self.sessions.get(incoming.id)
+        if stored is None:
+            if all(turn.hole for turn in incoming.turns):
+                return Admission(duplicate=True, forgotten=True)
+            self._put(incoming, (), cut(incoming, **self._base.birth.limits))
+            return Admission(duplicate=False, forgotten=forgotten)
+        alignment = align(stored, incoming, hole_key=self._hole)
+        if alignment.relation is Relation.CONFLICT:
+            raise SessionConflict(
+                f"session {incoming.id!r} is stored with other turns; they were kept; "
+                "send a continuation, use another id, or replace=True to put these in their place",
+                session=incoming.id,
+            )
+        if alignment.relation is Relation.DUPLICATE:
+            return Admission(duplicate=not self.retry_failed([incoming.id]), forgotten=forgotten)
+        self._grow(stored, grown(stored, incoming, alignment))
+        return Admission(duplicate=False, forgotten=forgotten)
+
+    def retry_failed(self, sessions: Iterable[SessionId]) -> int:
+        """Mark the failed cells of `sessions` for another try; how many there are."""
+        marked = 0
+        for session in sessions:
+            for cell in self.session_cells.get(session, ()):
+                if cell in self._base.failed:
+                    self.retry[cell] = self.cells[cell]
+                    marked += 1
+        return marked
+
+    def forget_session(self, session: SessionId) -> None:
+        """Remove a session; keyed hashes of its turns stay, so that it does not come back unasked.
+
+        Raises NotFound.
+        """
+        record = self.sessions.get(session)
+        if record is None:
+            raise NotFound(f"no session {session!r} is stored; nothing was changed", session=session)
+        self._remove(record)
+        hashes = tuple(sorted({self._hole(turn) for turn in record.turns}))
+        self.forgotten[keyed(self._base.secret, "session", session)] = hashes
+
+    def forget_turns(self, places: Iterable[Place]) -> None:
+        """Turn each place into a hole; boundaries do not move."""
+        by_session: dict[SessionId, set[int]] = {}
+        for session, index in places:
+            by_session.setdefault(session, set()).add(index)
+        for session, gone in by_session.items():
+            record = self.sessions[session]
+            turns = tuple(self._emptied(turn) if index in gone else turn for index, turn in enumerate(record.turns))
+            self.sessions[session] = after = replace(record, turns=turns)
+            self._renew(after, gone)
+
+    def places_of(self, turns: Sequence[str], session: str | None) -> list[Place]:
+        """Where turns of these ids are. Raises NotFound; InvalidInput for an id found in several sessions."""
+        wanted = dict.fromkeys(map(TurnId, turns))
+        if not wanted:
+            raise InvalidInput("turns: name at least one turn id; nothing was changed")
+        found: dict[TurnId, list[Place]] = {turn: [] for turn in wanted}
+        for record in self._searched(session):
+            for index, turn in enumerate(record.turns):
+                name = record.turn_id(index)
+                if name in found and turn.hole is None:
+                    found[name].append((record.id, index))
+        for name, places in found.items():
+            if not places:
+                raise NotFound(f"no turn {name!r} is stored; nothing was changed", turn=name)
+            if len(places) > 1:
+                where = ", ".join(repr(str(place[0])) for place in places)
+                raise InvalidInput(f"turn {name!r} is in several sessions ({where}): name one with session=")
+        return [place for places in found.values() for place in places]
+
+    # ---- what came of it ---------------------------------------------------------------------------------
+
+    @property
+    def born(self) -> dict[CellId, Cell]:
+        """Cells that the base version does not have, in order of session and place."""
+        return {cell.id: cell for cell in self._current() if cell.id not in self._base.cells}
+
+    @property
+    def dead(self) -> dict[CellId, Cell]:
+        """Cells of the base version that are no more."""
+        gone = {}
+        for session in self.touched:
+            for name in self._base.session_cells.get(session, ()):
+                if name not in self.cells:
+                    gone[name] = self._base.cells[name]
+        return gone
+
+    def _current(self) -> Iterable[Cell]:
+        return (self.cells[name] for session in self.touched for name in self.session_cells.get(session, ()))
+
+    # ---- steps -------------------------------------------------------------------------------------------
+
+    def _hole(self, turn: TurnRecord) -> str:
+        return turn.hole or keyed(self._base.secret, "turn", turn.key)
+
+    def _emptied(self, turn: TurnRecord) -> TurnRecord:
+        """The hole that a turn leaves. Its time stays: without it a gap beside it could not be seen any more."""
+        return TurnRecord(role="", speaker="", text="", time_ms=turn.time_ms, hole=self._hole(turn))
+
+    def _without_forgotten(self, incoming: SessionRecord) -> tuple[SessionRecord, bool]:
+        """Turns of a forgotten session, sent again, come in as the holes they left."""
+        known = set(self.forgotten.get(keyed(self._base.secret, "session", incoming.id), ()))
+        stored = self.sessions.get(incoming.id)
+        if stored is not None:
+            known |= {turn.hole for turn in stored.turns if turn.hole}
+        if not known:
+            return incoming, False
+        turns = tuple(self._emptied(turn) if self._hole(turn) in known else turn for turn in incoming.turns)
+        return replace(incoming, turns=turns), any(turn.hole for turn in turns)
+
+    def _replace(self, incoming: SessionRecord) -> Admission:
+        """Put `incoming` in place of what is stored; what was forgotten of it is admitted again."""
+        self.forgotten.pop(keyed(self._base.secret, "session", incoming.id), None)
+        stored = self.sessions.get(incoming.id)
+        if stored is not None:
+            if stored == incoming:
+                return Admission(duplicate=not self.retry_failed([incoming.id]))
+            self._remove(stored)
+        self._put(incoming, (), cut(incoming, **self._base.birth.limits))
+        return Admission(duplicate=False)
+
+    def _grow(self, stored: SessionRecord, record: SessionRecord) -> None:
+        cells = [self.cells[name] for name in self.session_cells[stored.id]]
+        growth = grow(record, cells, **self._base.birth.limits)
+        for cell in growth.replaced:
+            del self.cells[cell.id]
+        self._put(record, growth.kept, growth.new)
+
+    def _put(self, record: SessionRecord, kept: tuple[Cell, ...], new: tuple[Cell, ...]) -> None:
+        self.touched[record.id] = None
+        self.sessions[record.id] = record
+        if kept:
+            self.cells[kept[-1].id] = kept[-1]  # it may have been open and be closed now
+        for cell in new:
+            self.cells[cell.id] = cell
+        self.session_cells[record.id] = tuple(cell.id for cell in (*kept, *new))
+
+    def _remove(self, record: SessionRecord) -> None:
+        self.touched[record.id] = None
+        for name in self.session_cells.pop(record.id, ()):
+            del self.cells[name]
+        del self.sessions[record.id]
+
+    def _renew(self, record: SessionRecord, gone: set[int]) -> None:
+        """Give the cells that hold a turn of `gone` the ids that their turns give them now."""
+        self.touched[record.id] = None
+        names = []
+        for name in self.session_cells[record.id]:
+            cell = self.cells[name]
+            if any(span.turn in gone for span in cell.spans):
+                del self.cells[name]
+                cell = renewed(record, cell)
+                self.cells[cell.id] = cell
+            names.append(cell.id)
+        self.session_cells[record.id] = tuple(names)
+
+    def _searched(self, session: str | None) -> Iterable[SessionRecord]:
+        if session is None:
+            return [self.sessions[name] for name in self._names()]
+        record = self.sessions.get(SessionId(session))
+        if record is None:
+            raise NotFound(f"no session {session!r} is stored; nothing was changed", session=session)
+        return [record]
+
+    def _names(self) -> list[SessionId]:
+        return [name for name in {*self._base.sessions, *self.touched} if name in self.sessions]

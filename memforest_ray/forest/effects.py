@@ -1,0 +1,40 @@
+"""What the writer asks its driver to do. The forest decides, the driver does: no I/O, clock or model in here.
+
+A writer is a generator: it yields an effect, is sent the answer, and returns what it has written.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from memforest_ray.facts.candidates import CellInput
+from memforest_ray.trees.summaries import RefreshPlan
+
+__all__ = ["Effect", "Embed", "Extract", "Refresh", "Steps"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """Find candidates in these cells, all at once. Answer: one `Extraction` for each, in order."""
+
+    cells: tuple[CellInput, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Make vectors of these distinct texts. Answer: fp16 rows, in order."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Have summaries written until `plan` is finished: whatever is ready at once, the longest way first. No answer."""
+
+    plan: RefreshPlan
+
+
+Effect = Extract | Embed | Refresh
+Steps = Generator[Effect, Any, T]

@@ -1,0 +1,142 @@
+"""What may be asked of a forest's writer, and what it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
+
+__all__ = ["Forget", "Forgotten", "Ingest", "Intent", "Receipt", "Repair", "Usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Make one session memory."""
+
+    op_id: OpId
+    session: SessionRecord
+    naive_times: int = 0
+    """Times that came without a zone."""
+    undated_turns: int = 0
+    replacing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Erase a session, or turns, or one fact: exactly one of the three."""
+
+    op_id: OpId
+    session: str | None = None
+    """With `turns`: where to look for them."""
+    turns: tuple[str, ...] | None = None
+    fact: str | None = None
+    with_dialogue: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Retry failed cells and stale summaries."""
+
+    op_id: OpId
+
+
+Intent = Ingest | Forget | Repair
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What model calls of one stage cost; failed calls included."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one session."""
+
+    version: int
+    """The forest's version that holds it."""
+    op_id: OpId
+    session_id: SessionId | None = None
+    duplicate: bool = False
+    """Nothing was new; nothing was written."""
+    cells: int = 0
+    """Cells extracted for it."""
+    facts_added: int = 0
+    facts_merged: int = 0
+    """Mentions that joined a fact which was known already, or another of this write."""
+    failed_cells: Mapping[CellId, str] = field(default_factory=dict)
+    """Cells whose extraction failed, with the reason; their dialogue is stored and searchable."""
+    turns_without_time: int = 0
+    naive_times: int = 0
+    """Times that came without a zone and were read in the session's, else in UTC."""
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """By stage: extract, summarise."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """By stage; a batch shares its refresh and its commit."""
+    notes: tuple[str, ...] = ()
+
+    def timed(self, seconds: Mapping[str, float]) -> Self:
+        """With the seconds that a driver measured."""
+        return replace(self, seconds={**self.seconds, **seconds})
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        return {
+            "version": self.version,
+            "op_id": self.op_id,
+            "session_id": self.session_id,
+            "duplicate": self.duplicate,
+            "cells": self.cells,
+            "facts_added": self.facts_added,
+            "facts_merged": self.facts_merged,
+            "failed_cells": dict(self.failed_cells),
+            "turns_without_time": self.turns_without_time,
+            "naive_times": self.naive_times,
+            "usage": {
+                stage: {
+                    "calls": usage.calls,
+                    "prompt_tokens": usage.prompt_tokens,
+                    "completion_tokens": usage.completion_tokens,
+                }
+                for stage, usage in self.usage.items()
+            },
+            "seconds": {stage: round(spent, 4) for stage, spent in self.seconds.items()},
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> "Receipt":
+        usage = {stage: Usage(**numbers) for stage, numbers in row["usage"].items()}
+        return cls(**{**row, "usage": usage, "notes": tuple(row["notes"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a forget has removed, and what still speaks of it."""
+
+    version: int
+    op_id: OpId
+    turns: int = 0
+    """Turns whose text was erased."""
+    facts: tuple[FactId, ...] = ()
+    """Facts that are no longer shown."""
+    still_in: tuple[TurnId, ...] = ()
+    """Turns that still hold the forgotten fact's dialogue; `with_dialogue` erases them, too."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        return {
+            "version": self.version,
+            "op_id": self.op_id,
+            "turns": self.turns,
+            "facts": list(self.facts),
+            "still_in": list(self.still_in),
+        }
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> "Forgotten":
+        return cls(**{**row, "facts": tuple(row["facts"]), "still_in": tuple(row["still_in"])})

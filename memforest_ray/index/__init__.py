@@ -1,0 +1,1 @@
+"""Rows, vectors and words: how items are found by likeness."""

@@ -1,0 +1,88 @@
+"""The lane: writes wait here in the order in which they came, and leave it in batches.
+
+Ingests of different sessions overtake each other: each enters a batch once it is extracted. Those of one session
+keep their order, and a forget or repair keeps its place among all.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from memforest_ray.errors import Overloaded
+from memforest_ray.facts.candidates import Extraction
+from memforest_ray.forest.intents import Forgotten, Ingest, Intent, Receipt
+from memforest_ray.ids import CellId, SessionId
+
+__all__ = ["Lane", "Ticket"]
+
+RETRY_AFTER_S = 1.0
+"""What a refused caller is told to wait: about one batch."""
+
+
+@dataclass(eq=False, slots=True)
+class Ticket:
+    """One write on its way."""
+
+    write: Intent
+    done: "asyncio.Future[Receipt | Forgotten]"
+    ready: bool = False
+    """Whether it may enter a batch: what can be prepared without its turn is prepared."""
+    extracted: dict[CellId, Extraction] = field(default_factory=dict)
+    vectors: dict[str, Any] = field(default_factory=dict)
+    """By text."""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Lane:
+    """Bounded; one taker."""
+
+    def __init__(self, depth_max: int) -> None:
+        self._depth_max = depth_max
+        self._waiting: list[Ticket] = []
+        self._changed = asyncio.Event()
+        self._taken = 0
+
+    def __len__(self) -> int:
+        """Writes that wait or are in the batch under way."""
+        return len(self._waiting) + self._taken
+
+    def enter(self, write: Intent) -> Ticket:
+        """A place behind all others. Raises Overloaded."""
+        if len(self) >= self._depth_max:
+            raise Overloaded(
+                f"{len(self)} writes wait for this memory; nothing was taken in; call again in {RETRY_AFTER_S} s",
+                retry_after=RETRY_AFTER_S,
+            )
+        ticket = Ticket(write, asyncio.get_running_loop().create_future(), ready=not isinstance(write, Ingest))
+        self._waiting.append(ticket)
+        self._changed.set()
+        return ticket
+
+    def prepared(self, ticket: Ticket) -> None:
+        """The ticket may enter a batch."""
+        ticket.ready = True
+        self._changed.set()
+
+    async def take(self) -> list[Ticket]:
+        """The next batch, as soon as there is one; the one before it is over."""
+        self._taken = 0
+        while not (batch := self._batch()):
+            self._changed.clear()
+            await self._changed.wait()
+        self._waiting = [ticket for ticket in self._waiting if ticket not in batch]
+        self._taken = len(batch)
+        return batch
+
+    def _batch(self) -> list[Ticket]:
+        batch: list[Ticket] = []
+        held: set[SessionId] = set()
+        for ticket in self._waiting:
+            if not isinstance(ticket.write, Ingest):
+                if batch or held:
+                    break
+                return [ticket]
+            if ticket.ready and ticket.write.session.id not in held:
+                batch.append(ticket)
+            else:
+                held.add(ticket.write.session.id)
+        return batch

@@ -1,0 +1,115 @@
+"""The runtime without Ray: every forest lives in this process, on the client's event loop."""
+
+import asyncio
+from typing import Any
+
+from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
+from memforest_ray.commit.users import delete_user, list_users
+from memforest_ray.config import Settings
+from memforest_ray.errors import Fenced, Passivating
+from memforest_ray.ids import OpId, UserId
+from memforest_ray.local.driver import ForestDriver, Models
+from memforest_ray.storage.open import open_store
+from memforest_ray.storage.store import ObjectStore
+
+__all__ = ["LocalRuntime", "connect", "offline_models", "open_driver"]
+
+_TRIES_MAX = 8
+"""Of one call whose forest was taken over by another owner each time."""
+
+
+def offline_models(settings: Settings) -> Models:
+    """Models that need no server and no network."""
+    # Imported here: the shipped embedder loads onnxruntime, which only whoever embeds in this process needs.
+    from memforest_ray.facts.rules import RuleExtractor  # noqa: PLC0415
+    from memforest_ray.models.offline import OnnxEmbedder  # noqa: PLC0415
+    from memforest_ray.trees.summaries import SelectionSummarizer  # noqa: PLC0415
+
+    return Models(
+        RuleExtractor(), SelectionSummarizer(), OnnxEmbedder(settings.embed_folder, threads=settings.embed_threads)
+    )
+
+
+def open_driver(user: UserId, settings: Settings, models: Models) -> ForestDriver:
+    """A driver of one user's forest on the machine's own clock and entropy."""
+    return ForestDriver(user, open_store(settings.store), models, settings, SystemClock(), SystemRandom())
+
+
+class LocalRuntime:
+    """Drivers by user; each is made when it is first needed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: ObjectStore,
+        models: Models,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._models = models
+        self._clock = clock or SystemClock()
+        self._random = random or SystemRandom()
+        self._drivers: dict[UserId, ForestDriver] = {}
+
+    async def call(
+        self,
+        user: UserId,
+        verb: str,
+        arguments: dict[str, Any],
+        *,
+        op_id: OpId | None,
+        seen: int,
+        deadline_s: float,
+    ) -> Any:
+        """See `memforest_ray.client.Runtime`; a forest that was taken over is opened again."""
+        async with asyncio.timeout(deadline_s):
+            for _ in range(_TRIES_MAX - 1):
+                driver = self._driver(user)
+                try:
+                    return await driver.call(verb, arguments, op_id=op_id, seen=seen)
+                except (Fenced, Passivating):
+                    if self._drivers.get(user) is driver:
+                        del self._drivers[user]
+            return await self._driver(user).call(verb, arguments, op_id=op_id, seen=seen)
+
+    def _driver(self, user: UserId) -> ForestDriver:
+        if user not in self._drivers:
+            self._drivers[user] = ForestDriver(
+                user, self._store, self._models, self._settings, self._clock, self._random
+            )
+        return self._drivers[user]
+
+    async def users(self, prefix: str) -> list[str]:
+        """Ids of the users whose forests the store holds, sorted."""
+        return await all_users(self._store, prefix)
+
+    async def delete_user(self, user: UserId) -> None:
+        """Remove everything of one user."""
+        driver = self._drivers.pop(user, None)
+        if driver is not None:
+            await driver.close()
+        await delete_user(self._store, user, self._clock, self._random)
+
+    async def close(self) -> None:
+        """Drain and checkpoint every forest."""
+        drivers, self._drivers = list(self._drivers.values()), {}
+        await asyncio.gather(*(driver.close() for driver in drivers))
+
+
+async def all_users(store: ObjectStore, prefix: str) -> list[str]:
+    """Ids of the users of a store, sorted; read page by page."""
+    found: list[str] = []
+    after = ""
+    while True:
+        page = await list_users(store, prefix=prefix, after=after)
+        found.extend(page.users)
+        if not page.after:
+            return sorted(found)
+        after = page.after
+
+
+def connect(settings: Settings) -> LocalRuntime:
+    """The entry point `local`: forests in this process, with the offline models."""
+    return LocalRuntime(settings, open_store(settings.store), offline_models(settings))

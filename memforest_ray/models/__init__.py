@@ -1,0 +1,1 @@
+"""Doors to models: protocols, and the backends behind them."""

@@ -1,0 +1,1 @@
+"""recall -> browse -> rank -> answer."""

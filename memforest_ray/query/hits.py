@@ -1,0 +1,118 @@
+"""Hits: what was found, as people are shown it, with its sources, its times and its place in a tree."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from memforest_ray.facts.candidates import Mention
+from memforest_ray.facts.canonical import Fact
+from memforest_ray.facts.cells import Cell, cell_text
+from memforest_ray.facts.times import to_datetime
+from memforest_ray.ids import CellId, FactId, ItemId, ScopeId
+from memforest_ray.query.inquiry import Inquiry
+from memforest_ray.query.rank import Scores
+from memforest_ray.query.result import Hit
+from memforest_ray.trees.leaves import cell_leaf, day_of, fact_leaf
+from memforest_ray.trees.nodes import UNKNOWN_MS
+from memforest_ray.trees.routing import session_scope
+from memforest_ray.trees.tree import Leaf, Node, OrderKey
+
+__all__ = ["HitMaker"]
+
+
+@dataclass(frozen=True, slots=True)
+class HitMaker:
+    """Makes the hits of one query."""
+
+    inquiry: Inquiry
+    scores: Scores
+    recalled: Mapping[ScopeId, float]
+    """Recall score by tree."""
+
+    def of_fact(self, fact: Fact, score: float, mention: Mention | None = None, note: str = "") -> Hit:
+        """A fact; with a mention (the entry of a chain that matched) it shows that one's text and times."""
+        told = mention or fact.mentions[0]
+        candidate = told.candidate
+        record = self.inquiry.version.sessions
+        places = [(told.session_id, turn) for turn in candidate.turns] if mention else []
+        turns = dict.fromkeys((*places, *fact.turns))
+        event = candidate.event if mention is not None and candidate.event is not None else fact.event
+        scope = self._scope(ItemId(fact.id), session_scope(told.session_id))
+        return Hit(
+            text=candidate.text,
+            kind="fact",
+            fact_id=fact.id,
+            cell_id=None,
+            turn_ids=tuple(record[session].turn_id(turn) for session, turn in turns if session in record),
+            session_id=told.session_id,
+            speaker=candidate.speaker,
+            source_time=None if told.source_ms is None else to_datetime(told.source_ms),
+            event_time=event,
+            score=score,
+            tree=scope,
+            path=self._path(scope, self._order(fact)),
+            note=note,
+        )
+
+    def of_leaf(self, leaf: Leaf, scope: ScopeId) -> Hit | None:
+        """A leaf of a tree that is shown whole; None when it must not be shown."""
+        if leaf.item[0] == "f":
+            fact = self.inquiry.fact(FactId(leaf.item))
+            return None if fact is None else replace(self.of_fact(fact, self.score_of(fact.id)), tree=scope)
+        cell = self.inquiry.version.cells.get(CellId(leaf.item))
+        if cell is None or not self.inquiry.sees_cell(cell.id):
+            return None
+        best = max((self._place_score(cell, span.turn) for span in cell.spans), default=0.0)
+        return self.of_cell(cell, round(best, 6))
+
+    def score_of(self, id: FactId) -> float:  # noqa: A002 - the field's name
+        """A fact's score; 0 when this query does not see it."""
+        number = self.inquiry.fact_number(id)
+        return round(float(self.scores.facts[number]), 6) if number >= 0 else 0.0
+
+    def _order(self, fact: Fact) -> OrderKey:
+        """Its place among leaves, which is that of the whole fact, whatever the query may know of it."""
+        return fact_leaf(self.inquiry.version.facts.get(fact.id) or fact).order
+
+    def of_cell(self, cell: Cell, score: float) -> Hit:
+        """A cell, its best turn named first."""
+        session = self.inquiry.version.sessions[cell.session_id]
+        turns = dict.fromkeys(span.turn for span in cell.spans if session.turns[span.turn].hole is None)
+        ranked = sorted(turns, key=lambda turn: -self._place_score(cell, turn))  # stable: equals in order
+        scope = session_scope(cell.session_id)
+        return Hit(
+            text=cell_text(session, cell),
+            kind="cell",
+            fact_id=None,
+            cell_id=cell.id,
+            turn_ids=tuple(session.turn_id(turn) for turn in ranked),
+            session_id=cell.session_id,
+            speaker=session.turns[ranked[0]].speaker if ranked else "",
+            source_time=None if cell.source_ms is None else to_datetime(cell.source_ms),
+            event_time=None,
+            score=score,
+            tree=scope,
+            path=self._path(scope, cell_leaf(session, cell).order),
+        )
+
+    def _place_score(self, cell: Cell, turn: int) -> float:
+        number = self.inquiry.place_number(cell.session_id, turn)
+        return float(self.scores.places[number]) if number >= 0 else 0.0
+
+    def _scope(self, item: ItemId, otherwise: ScopeId) -> ScopeId:
+        """The tree it was most likely found in."""
+        scopes = self.inquiry.version.placements.get(item, ())
+        return min(scopes, key=lambda scope: (-self.recalled.get(scope, -1.0), scope), default=otherwise)
+
+    def _path(self, scope: ScopeId, order: OrderKey) -> tuple[str, ...]:
+        tree = self.inquiry.version.trees.get(scope)
+        return () if tree is None else tuple(self._intervals(tree.path(order)))
+
+    def _intervals(self, nodes: tuple[Node, ...]) -> Iterator[str]:
+        """First to last day of each node, of those that hold nothing from after `as_of`."""
+        for node in nodes:
+            if self.inquiry.known(node):
+                yield f"{_day(node.first)} to {_day(node.last)}"
+
+
+def _day(order: OrderKey) -> str:
+    return "unknown" if order[0] >= UNKNOWN_MS else day_of(order[0])

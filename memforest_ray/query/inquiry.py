@@ -1,0 +1,155 @@
+"""An inquiry: one question held against one version of a forest, with every likeness that the stages share."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memforest_ray.commit.version import Version
+from memforest_ray.facts.canonical import Fact
+from memforest_ray.facts.cells import Cell
+from memforest_ray.ids import CellId, FactId, SessionId
+from memforest_ray.index.corpus import Corpus
+from memforest_ray.index.lexical import Floats
+from memforest_ray.index.table import UNKNOWN, Integers, place_key, place_of
+from memforest_ray.index.vectors import similarities
+from memforest_ray.query.question import Question
+from memforest_ray.query.request import QueryRequest
+from memforest_ray.trees.tree import Child, Node
+
+__all__ = ["Inquiry", "inquire"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """Shared by recall, browse, time and rank. Arrays run over the corpus: facts, places, cells by their numbers."""
+
+    version: Version
+    request: QueryRequest
+    question: Question
+    corpus: Corpus
+    facts: Floats
+    """Likeness of each fact: its vector's, or where vectors say nothing its words'."""
+    words: Floats
+    """Share of the question's words in each fact."""
+    cells: Floats
+    """Likeness of each cell."""
+    nodes: Floats
+    """Likeness of each node, by row of the shelf."""
+    windows: Floats
+    """Share of the question's words at each place with its neighbours."""
+    sessions: Floats
+    """Share of the question's words in the session of each place."""
+    has_vector: bool
+    """Whether the embedder understood the question."""
+
+    @property
+    def asked_ms(self) -> int | None:
+        """When the question was asked, as far as known: else the latest time in what it may see."""
+        for given in (self.request.base_ms, self.request.as_of_ms):
+            if given is not None:
+                return given
+        said = self.corpus.dialogue.sources
+        known = said[said != UNKNOWN]
+        return int(known.max()) if len(known) else None
+
+    def fact(self, id: FactId) -> Fact | None:  # noqa: A002 - the field's name
+        """The fact as it was known at the instant asked for; None when it was not."""
+        fact = self.version.facts.get(id)
+        as_of = self.request.as_of_ms
+        return fact if fact is None or as_of is None else fact.as_of(as_of)
+
+    def likeness_of(self, id: FactId) -> float:  # noqa: A002 - the field's name
+        """A fact's likeness; 0 when this query may not see it."""
+        number = self.fact_number(id)
+        return float(self.facts[number]) if number >= 0 else 0.0
+
+    def fact_number(self, id: FactId) -> int:  # noqa: A002 - the field's name
+        """A fact's number in the corpus; -1 when this query may not see it."""
+        row = self.version.index.row_of(id)
+        return -1 if row is None else int(self.corpus.statements.number_of_row[row])
+
+    def allows(self, id: FactId, allowed: NDArray[np.bool_]) -> bool:  # noqa: A002 - the field's name
+        """Whether a mask over the facts of the corpus holds this one."""
+        number = self.fact_number(id)
+        return number >= 0 and bool(allowed[number])
+
+    def sees_cell(self, id: CellId) -> bool:  # noqa: A002 - the field's name
+        """Whether a cell was wholly said by the instant asked for."""
+        row = self.version.index.row_of(id)
+        return row is not None and bool(self.corpus.dialogue.number_of_row[row] >= 0)
+
+    def cell_at(self, place: int) -> Cell:
+        """The cell that holds a place, by its number; of a turn that was split the part most like the question."""
+        dialogue = self.corpus.dialogue
+        cells = dialogue.cells_at(place)
+        best = cells[np.argmax(self.cells[cells])]
+        return self.version.cells[CellId(self.version.index.cells.ids[dialogue.cells[best]])]
+
+    def place_number(self, session: SessionId, turn: int) -> int:
+        """A turn's number in the corpus; -1 when this query may not see it."""
+        number = self.version.index.registers.sessions.get(session)
+        return -1 if number is None else self.corpus.dialogue.number_of(place_key(number, turn))
+
+    def known(self, node: Node) -> bool:
+        """Whether everything below a node was said by the instant asked for."""
+        as_of = self.request.as_of_ms
+        if as_of is None:
+            return True
+        return not node.undated and node.source_ms is not None and node.source_ms[1] <= as_of
+
+    def turn(self, place: int) -> tuple[SessionId, int]:
+        """Session and position of a place, by its number."""
+        session, turn = place_of(int(self.corpus.dialogue.places[place]))
+        return SessionId(self.version.index.registers.sessions.names[session]), turn
+
+    def may_show(self, rows: Integers) -> NDArray[np.bool_]:
+        """Which nodes hold nothing that was said after the instant asked for."""
+        as_of = self.request.as_of_ms
+        if as_of is None:
+            return np.ones(rows.shape, bool)
+        return np.less_equal(self.version.index.nodes.table["latest"][rows], as_of)
+
+    def node_likeness(self, node: Node, otherwise: float) -> float:
+        """The node's likeness; `otherwise` when its summary tells what is not to be known yet."""
+        row = self.version.index.row_of(node.id)
+        return otherwise if row is None or not self.known(node) else float(self.nodes[row])
+
+    def overlaps(self, child: Child) -> bool:
+        """Whether anything below lies, by event or source time, between `since` and `until`."""
+        since, until = self.request.since_ms, self.request.until_ms
+        if since is None and until is None:
+            return True
+        return any(
+            span is not None and (until is None or span[0] < until) and (since is None or span[1] >= since)
+            for span in (child.event_ms, child.source_ms)
+        )
+
+
+def inquire(version: Version, request: QueryRequest, vector: NDArray[np.float16] | None) -> Inquiry:
+    """Hold a question against a version."""
+    index = version.index
+    question = Question.of(request.text)
+    corpus = index.corpus_as_of(request.as_of_ms)
+    dialogue, statements = corpus.dialogue, corpus.statements
+    occurrences = dialogue.occurrences(question.terms)
+    words, windows = statements.matches(question.terms), dialogue.windows(occurrences)
+    query = None if vector is None or not vector.any() else vector.astype(np.float32)
+    return Inquiry(
+        version=version,
+        request=request,
+        question=question,
+        corpus=corpus,
+        facts=_likeness(similarities(index.facts.vectors, query)[statements.facts], words),
+        words=words,
+        cells=_likeness(similarities(index.cells.vectors, query)[dialogue.cells], dialogue.to_cells(windows)),
+        nodes=similarities(index.nodes.vectors, query),
+        windows=windows,
+        sessions=dialogue.sessions(occurrences),
+        has_vector=query is not None,
+    )
+
+
+def _likeness(dense: Floats, lexical: Floats) -> Floats:
+    """The vectors' word where they have one: exactly 0 is what a text of unknown script has with anything."""
+    return np.where(dense == 0, lexical, dense)

@@ -1,0 +1,57 @@
+"""A question, read: the words to look up, whom it names, whether it asks for a time."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memforest_ray.facts.words import query_tokens, words
+
+__all__ = ["Question"]
+
+_WANTS_TIME: Final = re.compile(
+    r"^\W*(when|how long ago|(at|on|in|since|until)? ?(what|which) (date|day|month|year|time|week|season)\b)"
+    r"|什么时候|何时|几时|哪一?[年月天]|几[月号]|कब|किस (दिन|साल|महीने)",
+    re.IGNORECASE,
+)
+_FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll"})
+_OWN_SPEAKER: Final = "user"
+"""The speaker of a turn that has no name and is the user's: whom "I" means in a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the words of a question say, before any memory is looked at."""
+
+    text: str
+    terms: tuple[str, ...]
+    """Words to look up, each once."""
+    spelt: frozenset[str]
+    """All its words, as they are spelt."""
+    wants_time: bool
+    """Whether it asks when something is or was."""
+
+    @classmethod
+    def of(cls, text: str) -> "Question":
+        """Read a question. Never raises."""
+        return cls(
+            text=text,
+            terms=tuple(dict.fromkeys(query_tokens(text))),
+            spelt=frozenset(_names(text)),
+            wants_time=_WANTS_TIME.search(text) is not None,
+        )
+
+    def names(self, speaker: str) -> bool:
+        """Whether the question speaks of `speaker`, by any part of the name."""
+        if speaker == _OWN_SPEAKER and self.spelt & _FIRST_PERSON:
+            return True
+        return any(part in self.spelt for part in _names(speaker))
+
+    def named(self, speakers: Sequence[str]) -> int | None:
+        """The number of the one speaker it names; None when it names none or several: then nobody is preferred."""
+        found = [number for number, speaker in enumerate(speakers) if self.names(speaker)]
+        return found[0] if len(found) == 1 else None
+
+
+def _names(text: str) -> list[str]:
+    return [word.removesuffix("'s") for word in words(text)]

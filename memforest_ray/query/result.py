@@ -1,0 +1,169 @@
+"""What a query gives: hits in order, why there are none, and how they were found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from memforest_ray.facts.times import EventTime
+from memforest_ray.ids import CellId, FactId, ScopeId, SessionId, TurnId
+
+__all__ = ["Answer", "EmptyReason", "Hit", "RecalledTree", "Result", "Trace"]
+
+
+class EmptyReason(StrEnum):
+    """Why a result is empty."""
+
+    NO_MEMORY = "no_memory"
+    """Nothing is remembered of this user."""
+    NO_MATCH = "no_match"
+    """Nothing lies in the interval asked for."""
+    FILTERED = "filtered"
+    """There were hits; filters or the token budget left none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One fact, or one cell of the dialogue, with where it comes from."""
+
+    text: str
+    kind: Literal["fact", "cell"]
+    fact_id: FactId | None
+    cell_id: CellId | None
+    turn_ids: tuple[TurnId, ...]
+    """Its source turns; those of a cell best first."""
+    session_id: SessionId
+    speaker: str
+    source_time: datetime | None
+    """When it was said."""
+    event_time: EventTime | None
+    """When it is true or happened; unknown is None, never now."""
+    score: float
+    """Absolute, from 0 to 1: what it means does not depend on the other hits."""
+    tree: ScopeId
+    path: tuple[str, ...] = ()
+    """Intervals of the nodes from the tree's root down to it."""
+    note: str = ""
+    """Why it stands where it does, when time decided: "last residence before 2021-03-04"."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        return {
+            "text": self.text,
+            "kind": self.kind,
+            "fact_id": self.fact_id,
+            "cell_id": self.cell_id,
+            "turn_ids": list(self.turn_ids),
+            "session_id": self.session_id,
+            "speaker": self.speaker,
+            "source_time": None if self.source_time is None else self.source_time.isoformat(),
+            "event_time": _event_json(self.event_time),
+            "score": self.score,
+            "tree": self.tree,
+            "path": list(self.path),
+            "note": self.note,
+        }
+
+
+def _event_json(event: EventTime | None) -> dict[str, Any] | None:
+    if event is None:
+        return None
+    return {
+        "start": event.start.isoformat(),
+        "end": event.end.isoformat(),
+        "precision": event.precision.value,
+        "expression": event.expression,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledTree:
+    """A tree that forest recall chose."""
+
+    scope: ScopeId
+    score: float
+    root: float
+    """Similarity of its root."""
+    fact: float
+    """Best similarity of a fact in it."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"scope": self.scope, "score": self.score, "root": self.root, "fact": self.fact}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How hits were found."""
+
+    mode: str
+    trees: tuple[RecalledTree, ...] = ()
+    nodes_visited: int = 0
+    fallbacks: tuple[str, ...] = ()
+    """What could not be done as asked, one sentence each."""
+    reading: tuple[str, ...] = ()
+    """What the question was understood to say about time, one phrase each."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "mode": self.mode,
+            "trees": [tree.to_json() for tree in self.trees],
+            "nodes_visited": self.nodes_visited,
+            "fallbacks": list(self.fallbacks),
+            "reading": list(self.reading),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Hits in order. Falsy when there are none; `reason` and `message` then say why."""
+
+    version: int
+    hits: tuple[Hit, ...]
+    trace: Trace
+    reason: EmptyReason | None = None
+    message: str = ""
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, place: int) -> Hit:
+        return self.hits[place]
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        return {
+            "version": self.version,
+            "hits": [hit.to_json() for hit in self.hits],
+            "reason": None if self.reason is None else self.reason.value,
+            "message": self.message,
+            "trace": self.trace.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What `ask` gives: a text that cites its sources, or that the memory does not hold the answer."""
+
+    text: str
+    found: bool
+    citations: tuple[str, ...] = ()
+    """Fact ids, and turn ids where no fact stands for them."""
+    result: Result | None = field(default=None, repr=False)
+
+    def __bool__(self) -> bool:
+        return self.found
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        hits = () if self.result is None else self.result.hits
+        return {
+            "text": self.text,
+            "found": self.found,
+            "citations": list(self.citations),
+            "version": None if self.result is None else self.result.version,
+            "hits": [hit.to_json() for hit in hits],
+        }

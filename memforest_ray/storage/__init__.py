@@ -1,0 +1,1 @@
+"""Doors to bytes: one small protocol, and the stores behind it."""

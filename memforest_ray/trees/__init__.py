@@ -1,0 +1,1 @@
+"""routed records -> tree edits -> dirty nodes -> summaries."""

@@ -1,0 +1,59 @@
+"""Leaves: what a fact or a cell is to a tree."""
+
+from memforest_ray.facts.canonical import Fact
+from memforest_ray.facts.cells import Cell, cell_text
+from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.facts.times import to_datetime
+from memforest_ray.ids import ItemId
+from memforest_ray.trees.nodes import Leaf, order_key
+
+__all__ = ["cell_leaf", "day_of", "fact_leaf"]
+
+
+def day_of(instant_ms: int | None) -> str:
+    """The UTC day as `2023-05-08`; nothing for an unknown time."""
+    return "" if instant_ms is None else f"{to_datetime(instant_ms):%Y-%m-%d}"
+
+
+def _dated(day: str, text: str) -> str:
+    return f"{day} {text}" if day else text
+
+
+def fact_leaf(fact: Fact) -> Leaf:
+    """A fact stands where it happened, else where it was first said."""
+    least = fact.mentions[0]
+    event = fact.event
+    item = ItemId(fact.id)
+    return Leaf(
+        item=item,
+        order=order_key(
+            event_ms=None if event is None else event.start_ms,
+            source_ms=fact.source_ms,
+            session_id=least.session_id,
+            turn=least.candidate.turns[0],
+            item=item,
+        ),
+        source_ms=None
+        if fact.source_ms is None or fact.latest_source_ms is None
+        else (fact.source_ms, fact.latest_source_ms),
+        undated=fact.undated,
+        event_ms=None if event is None else event.interval,
+        text=_dated(day_of(fact.source_ms if event is None else event.start_ms), fact.text),
+    )
+
+
+def cell_leaf(session: SessionRecord, cell: Cell) -> Leaf:
+    """A cell stands where it was said."""
+    said = [session.source_ms(span.turn) for span in cell.spans]
+    known = [instant for instant in said if instant is not None]
+    item = ItemId(cell.id)
+    return Leaf(
+        item=item,
+        order=order_key(
+            event_ms=None, source_ms=cell.source_ms, session_id=session.id, turn=cell.spans[0].turn, item=item
+        ),
+        source_ms=(min(known), max(known)) if known else None,
+        undated=len(known) < len(said),
+        event_ms=None,
+        text=_dated(day_of(cell.source_ms), cell_text(session, cell)),
+    )

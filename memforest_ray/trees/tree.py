@@ -1,0 +1,250 @@
+"""MemTree: a persistent, balanced k-ary tree of structure only, its leaves in time order.
+
+A B+ tree without separator keys: a node holds its children, the order keys of its first and last leaf, a
+count and time ranges. An edit copies the paths it touches and shares every other node, so an old tree stays
+valid for ever, and the nodes that are new in an edit are exactly those whose summaries have to be made.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any, Final
+
+from memforest_ray.errors import CorruptState
+from memforest_ray.ids import ItemId, ScopeId
+from memforest_ray.trees.balance import Surgery
+from memforest_ray.trees.nodes import UNKNOWN_MS, Child, Leaf, Node, OrderKey, node_row, order_key
+
+__all__ = [
+    "FANOUT_MIN",
+    "UNKNOWN_MS",
+    "Child",
+    "Edit",
+    "Leaf",
+    "MemTree",
+    "Node",
+    "OrderKey",
+    "check_tree",
+    "node_row",
+    "order_key",
+    "rebuild",
+]
+
+FANOUT_MIN: Final = 3
+"""Below it a node that is split leaves halves that have no slack."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemTree:
+    """The leaves of one scope. Every method that changes it returns another tree."""
+
+    scope: ScopeId
+    k: int
+    """Most children of a node; fixed when the tree is born."""
+    root: Child | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < FANOUT_MIN:
+            raise ValueError(f"a tree has at least {FANOUT_MIN} children per node, not {self.k}")
+
+    def __len__(self) -> int:
+        return 0 if self.root is None else self.root.count
+
+    @property
+    def height(self) -> int:
+        """Levels of nodes above the leaves: 0 for a tree of one leaf or none."""
+        return self.root.level if isinstance(self.root, Node) else 0
+
+    @property
+    def root_id(self) -> str | None:
+        """What `rebuild` starts from: a node id, or the item id of a single leaf."""
+        if self.root is None:
+            return None
+        return self.root.item if isinstance(self.root, Leaf) else self.root.id
+
+    def leaves(self) -> Iterator[Leaf]:
+        """All leaves in order."""
+        yield from () if self.root is None else _from_start(self.root)
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, children before their parent."""
+        yield from _nodes(self.root)
+
+    def find(self, order: OrderKey) -> Leaf | None:
+        """The leaf of that key."""
+        child = self.root
+        while isinstance(child, Node):
+            if order > child.last:
+                return None
+            child = child.children[bisect_left(child.children, order, key=_last)]
+        return child if child is not None and child.order == order else None
+
+    def path(self, order: OrderKey) -> tuple[Node, ...]:
+        """Nodes from the root down to where a leaf of that key is or would be."""
+        found: list[Node] = []
+        child = self.root
+        while isinstance(child, Node):
+            found.append(child)
+            place = bisect_left(child.children, order, key=_last)
+            child = child.children[min(place, len(child.children) - 1)]
+        return tuple(found)
+
+    def before(self, order: OrderKey, n: int) -> Iterator[Leaf]:
+        """At most `n` leaves that precede `order`, nearest first; found as they are asked for."""
+        return islice(_backward(self.root, order), n)
+
+    def after(self, order: OrderKey, n: int) -> Iterator[Leaf]:
+        """At most `n` leaves that follow `order`, nearest first; found as they are asked for."""
+        return islice(_forward(self.root, order), n)
+
+    def edit(self, insert: Iterable[Leaf] = (), remove: Iterable[Leaf] = ()) -> "Edit":
+        """The tree without `remove` and with `insert`; to change a leaf, remove the old and insert the new.
+
+        Costs about the touched paths. Raises ValueError for a leaf to remove that is not there, and for one
+        to insert that is.
+        """
+        inserted, removed = sorted(insert, key=_order), sorted(remove, key=_order)
+        if not inserted and not removed:
+            return Edit(self)
+        surgery = Surgery(self.scope, self.k)
+        root = surgery.operate(self.root, inserted, removed)
+        added, gone = surgery.difference(root)
+        return Edit(MemTree(self.scope, self.k, root), added, gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A changed tree, and how its nodes differ from those of the tree it came from."""
+
+    tree: MemTree
+    added: tuple[Node, ...] = ()
+    """Children before parents."""
+    removed: tuple[Node, ...] = ()
+
+
+def _order(leaf: Leaf) -> OrderKey:
+    return leaf.order
+
+
+def _first(child: Child) -> OrderKey:
+    return child.first
+
+
+def _last(child: Child) -> OrderKey:
+    return child.last
+
+
+def _nodes(child: Child | None) -> Iterator[Node]:
+    if isinstance(child, Node):
+        if child.level > 1:
+            for below in child.children:
+                yield from _nodes(below)
+        yield child
+
+
+def _from_start(child: Child) -> Iterator[Leaf]:
+    if isinstance(child, Leaf):
+        yield child
+        return
+    for below in child.children:
+        yield from _from_start(below)
+
+
+def _forward(child: Child | None, order: OrderKey) -> Iterator[Leaf]:
+    if isinstance(child, Node):
+        for below in child.children[bisect_right(child.children, order, key=_last) :]:
+            yield from _forward(below, order)
+    elif child is not None and child.order > order:
+        yield child
+
+
+def _backward(child: Child | None, order: OrderKey) -> Iterator[Leaf]:
+    if isinstance(child, Node):
+        for below in reversed(child.children[: bisect_left(child.children, order, key=_first)]):
+            yield from _backward(below, order)
+    elif child is not None and child.order < order:
+        yield child
+
+
+def rebuild(
+    scope: ScopeId,
+    k: int,
+    root: str | None,
+    rows: Mapping[str, Mapping[str, Any]],
+    leaf_of: Callable[[ItemId], Leaf | None],
+) -> MemTree:
+    """The tree whose root is the node, or the single item, `root`.
+
+    Raises CorruptState, naming scope and node, when a row or an item is missing or does not add up to its id.
+    """
+    return MemTree(scope, k, None if root is None else _Rebuild(scope, rows, leaf_of).child(root, root, None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rebuild:
+    scope: ScopeId
+    rows: Mapping[str, Mapping[str, Any]]
+    leaf_of: Callable[[ItemId], Leaf | None]
+
+    def child(self, name: str, parent: str, level: int | None) -> Child:
+        """The child `name` of `parent`; `level` is None for the root, which may be of any."""
+        if level == 0 or (level is None and not _names_node(name)):
+            leaf = self.leaf_of(ItemId(name))
+            if leaf is None:
+                raise self._corrupt(parent, f"its item {name} is not there")
+            return leaf
+        row = self.rows.get(name)
+        if row is None:
+            raise self._corrupt(name, "it is not there")
+        if level is not None and row["level"] != level:
+            raise self._corrupt(name, f"it is of level {row['level']}, not {level}")
+        return self._node(name, row)
+
+    def _node(self, name: str, row: Mapping[str, Any]) -> Node:
+        children = tuple(self.child(below, name, row["level"] - 1) for below in row["children"])
+        if not children or any(left.last >= right.first for left, right in pairwise(children)):
+            raise self._corrupt(name, "its children are out of order or none")
+        node = Node.of(self.scope, children)
+        if node.id != name:
+            raise self._corrupt(name, f"its content is that of {node.id}")
+        return node
+
+    def _corrupt(self, name: str, why: str) -> CorruptState:
+        return CorruptState(
+            f"tree {self.scope}, node {name}: {why}; nothing was changed, restore the store from a copy",
+            scope=self.scope,
+            node=name,
+        )
+
+
+def _names_node(name: str) -> bool:
+    return len(name) == 25 and name.startswith("n")
+
+
+def check_tree(tree: MemTree) -> None:
+    """Asserts everything that is true of any tree: order, balance, counts, ranges, ids, height."""
+    if tree.root is None:
+        return
+    leaves = list(tree.leaves())
+    assert all(left.order < right.order for left, right in pairwise(leaves)), "in order, none twice"
+    assert len(tree) == len(leaves)
+    if isinstance(tree.root, Node):
+        assert len(tree.root.children) >= 2, "a root has at least two children or is a leaf"
+        _check_node(tree, tree.root, thin_allowed=True)
+    half = (tree.k + 1) // 2
+    assert half ** max(tree.height - 1, 0) <= len(leaves), "height is logarithmic"
+
+
+def _check_node(tree: MemTree, node: Node, *, thin_allowed: bool) -> None:
+    least = 1 if thin_allowed else (tree.k + 1) // 2
+    assert least <= len(node.children) <= tree.k, f"{node} has {len(node.children)} children"
+    made = Node.of(tree.scope, node.children)
+    fields = ("id", "level", "count", "first", "last", "source_ms", "undated", "event_ms")
+    assert all(getattr(made, name) == getattr(node, name) for name in fields), f"{node} tells of its leaves"
+    for place, child in enumerate(node.children):
+        if isinstance(child, Node):
+            assert child.level == node.level - 1, "all leaves are equally deep"
+            _check_node(tree, child, thin_allowed=thin_allowed and place == len(node.children) - 1)
+        else:
+            assert node.level == 1

@@ -1,0 +1,168 @@
+"""The program as a whole: help, usage, shared options, errors, streams."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memforest_ray import errors
+from memforest_ray.cli import cluster
+from tests.cli.conftest import FakeClient, Program
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("ray", "numpy", "rich", "onnxruntime", "tokenizers", "obstore", "memforest_actors")
+
+
+def _start(code: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """A fresh interpreter that runs `code`."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "actors")])
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_help_is_light() -> None:
+    """`memforest --help` loads nothing that it does not show."""
+    code = (
+        "import sys\nfrom memforest_ray.cli import main\ntry: main()\nfinally: "
+        f"sys.stderr.write(' '.join(name for name in {HEAVY!r} if name in sys.modules))"
+    )
+    done = _start(code, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ingest" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["query", "--help"], []])
+def test_help_goes_to_stdout(program: Program, arguments: list[str]) -> None:
+    """Help was asked for, so it is the output; no verb is a question about the verbs."""
+    run = program(*arguments)
+    assert (run.code, run.err) == (0, "")
+    assert "Usage: memforest" in run.out
+
+
+def test_exit_codes_are_documented(program: Program) -> None:
+    """What a script can rely on stands in the help."""
+    assert "Exit codes: 0 ok, 2 usage or input, 3 partial" in " ".join(program("--help").out.split())
+
+
+def test_version(program: Program) -> None:
+    """The program names itself."""
+    run = program("--version")
+    assert run.code == 0
+    assert run.out.startswith("memforest ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["nosuch"], ["query", "bob", "Where?", "--nosuch"], ["query"], ["query", "b", "t", "--k", "x"]],
+)
+def test_bad_usage_is_one_line(program: Program, fake: FakeClient, arguments: list[str]) -> None:
+    """Unknown verbs and options, missing and malformed arguments: 2, one line, nothing on stdout."""
+    run = program(*arguments)
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("memforest: ")
+    assert len(run.err.splitlines()) == 1
+    assert "--help`" in run.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--store", "memory://a", "--runtime", "local", "--json", "users"],
+        ["users", "--store", "memory://a", "--runtime", "local", "--json"],
+        ["--store", "memory://other", "--runtime", "local", "users", "--store", "memory://a", "--json"],
+    ],
+)
+def test_shared_options_stand_anywhere(program: Program, fake: FakeClient, arguments: list[str]) -> None:
+    """Before the verb or after it; the later one wins."""
+    fake.answers["users"] = ["bob"]
+    run = program(*arguments)
+    assert run.data == {"users": ["bob"]}
+    assert fake.settings == {"store": "memory://a", "runtime": "local"}
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.InvalidInput("x"), 2),
+        (errors.SessionConflict("x"), 2),
+        (errors.NotFound("x"), 2),
+        (errors.EmbeddingMismatch("x"), 2),
+        (errors.VersionGone("x"), 2),
+        (errors.Overloaded("x", retry_after=2), 4),
+        (errors.LLMUnavailable("x"), 4),
+        (errors.Fenced("x"), 4),
+        (errors.Passivating("x"), 4),
+        (errors.OutcomeUnknown("x", op_id="o"), 4),
+        (errors.StoreUnavailable("x"), 4),
+        (errors.ClusterUnavailable("x"), 4),
+        (errors.CorruptState("x"), 4),
+    ],
+)
+def test_every_error_has_a_code_and_three_parts(
+    program: Program, fake: FakeClient, error: errors.MemForestError, code: int
+) -> None:
+    """What happened; what was kept; what to do. Never a traceback."""
+    fake.answers["stats"] = error
+    run = program("stats", "bob", "--json")
+    assert code == run.code
+    assert len(run.err.split("; ")) == 3
+    assert run.err.startswith("memforest: x; ")
+    assert error.kind == run.data["error"]["kind"]
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("it broke; nothing was changed", "it broke; nothing was changed; correct the call and run it again"),
+        ("it broke; all is kept; do that.", "it broke; all is kept; do that"),
+        ("two\nlines", "two lines; nothing was changed; correct the call and run it again"),
+    ],
+)
+def test_a_message_is_completed_not_repeated(program: Program, fake: FakeClient, message: str, line: str) -> None:
+    """Parts that a message has are left to it."""
+    fake.answers["stats"] = errors.InvalidInput(message)
+    assert f"memforest: {line}\n" == program("stats", "bob").err
+
+
+def test_an_interrupt_ends_with_130(program: Program, fake: FakeClient) -> None:
+    """Ctrl-C in a verb says that what was acknowledged is kept."""
+    fake.answers["stats"] = KeyboardInterrupt()
+    run = program("stats", "bob")
+    assert run.code == 130
+    assert "memforest: interrupted; what was acknowledged is kept" in run.err
+
+
+def test_any_text_can_be_printed(program: Program, fake: FakeClient) -> None:
+    """Ids of any script, and what no encoding knows, for people and for scripts."""
+    fake.answers["users"] = ["王强", "अनिल", "🦊", "bad\ud800", "a\x07b"]
+    assert program("users").out.splitlines() == ["王强", "अनिल", "🦊", "bad?", "a b"]
+    assert fake.answers["users"] == program("users", "--json").data["users"]
+
+
+def test_up_and_down_ask_the_runtime(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runtime's own module starts and stops a cluster; the library knows no Ray."""
+    monkeypatch.setattr(cluster, "_ray_runtime", lambda: Ray)
+    assert program("up", "--json").data == {"address": "127.0.0.1:1", "started": True}
+    assert "address 127.0.0.1:1" in program("up").out
+    assert program("down", "--json").data == {"stopped": True}
+
+
+class Ray:
+    """The two functions that the runtime's module offers."""
+
+    @staticmethod
+    def up(_settings: object) -> dict[str, object]:
+        return {"address": "127.0.0.1:1", "started": True}
+
+    @staticmethod
+    def down() -> dict[str, object]:
+        return {"stopped": True}

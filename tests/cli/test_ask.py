@@ -1,0 +1,142 @@
+"""`memforest query` and `memforest ask`: what is passed on, what is shown."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memforest_ray.errors import InvalidInput
+from memforest_ray.facts.times import EPOCH, EventTime, Precision
+from memforest_ray.ids import FactId, ScopeId, SessionId, TurnId
+from memforest_ray.query.result import Answer, EmptyReason, Hit, RecalledTree, Result, Trace
+from tests.cli.conftest import FakeClient, Program
+
+
+def _ms(year: int, month: int, day: int) -> int:
+    return int((datetime(year, month, day, tzinfo=UTC) - EPOCH).total_seconds()) * 1000
+
+
+HIT = Hit(
+    text="Bob moved to Davis.",
+    kind="fact",
+    fact_id=FactId("f1"),
+    cell_id=None,
+    turn_ids=(TurnId("s1#3"),),
+    session_id=SessionId("s1"),
+    speaker="Bob",
+    source_time=datetime(2023, 4, 15, tzinfo=UTC),
+    event_time=EventTime(_ms(2020, 8, 1), _ms(2020, 9, 1), Precision.MONTH, "in August 2020", None),
+    score=0.91,
+    tree=ScopeId("entity:bob"),
+    path=("2019-04-23 to 2024-02-11", "2020-08-01 to 2021-02-02"),
+    note="last residence before 2022-02",
+)
+UNDATED = Hit(
+    text="\x1b[31mred [bold]alert[/bold]\nagain",
+    kind="cell",
+    fact_id=None,
+    cell_id=None,
+    turn_ids=(TurnId("s2#0"), TurnId("s2#1")),
+    session_id=SessionId("s2"),
+    speaker="Maya",
+    source_time=None,
+    event_time=None,
+    score=0.2,
+    tree=ScopeId("session:s2"),
+)
+TRACE = Trace("embed", (RecalledTree(ScopeId("entity:bob"), 0.8, 0.5, 0.9),), 12, ("a fallback",), ("before 2022",))
+FOUND = Result(7, (HIT, UNDATED), TRACE)
+
+
+@pytest.fixture
+def asked(fake: FakeClient) -> FakeClient:
+    """A client that finds two hits."""
+    fake.answers["query"] = FOUND
+    fake.answers["ask"] = Answer("Davis, from August 2020.", True, ("f1",), FOUND)
+    return fake
+
+
+def test_a_hit_shows_text_times_source_and_place(program: Program, asked: FakeClient) -> None:
+    """Everything that a person needs to believe it."""
+    run = program("query", "bob", "Where did Bob live?")
+    assert run.code == 0
+    expected = [
+        "  1. Bob moved to Davis.  0.91",
+        "     said by Bob, 2023-04-15 | happened 2020-08 ('in August 2020') | turns s1#3",
+        "     entity:bob > 2019-04-23 to 2024-02-11 > 2020-08-01 to 2021-02-02",
+        "     last residence before 2022-02",
+    ]
+    assert expected == [line.rstrip() for line in run.out.splitlines()[:4]]
+
+
+def test_stored_text_cannot_drive_the_terminal(program: Program, asked: FakeClient) -> None:
+    """Escape sequences and markup in a memory are text, and nothing else."""
+    out = program("query", "bob", "alert").out
+    assert "\x1b" not in out
+    assert "red [bold]alert[/bold]" in out
+    assert "said by Maya, unknown" in out
+
+
+def test_options_are_passed_on(program: Program, asked: FakeClient) -> None:
+    """Only what was given: the others have their defaults in the library."""
+    program("query", "bob", "Where?", "--k", "3", "--mode", "flat", "--as-of", "2021", "--since", "2020-01-01")
+    expected = {"text": "Where?", "k": 3, "mode": "flat", "as_of": "2021", "since": "2020-01-01"}
+    assert [("query", "bob", expected)] == asked.asked
+
+
+def test_explain_shows_the_trees(program: Program, asked: FakeClient) -> None:
+    """Recalled trees with their scores, what was visited, how the question was read."""
+    out = program("query", "bob", "Where?", "--explain").out
+    for part in ("mode embed, 12 nodes visited", "before 2022", "a fallback", "entity:bob", "0.80"):
+        assert part in out
+
+
+def test_json_is_the_result(program: Program, asked: FakeClient) -> None:
+    """The result as the library gives it, with the question."""
+    run = program("query", "bob", "Where?", "--json")
+    assert {"user": "bob", "question": "Where?", **FOUND.to_json()} == run.data
+    assert run.err == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "shown"),
+    [
+        (EmptyReason.NO_MEMORY, "", "bob: nothing is remembered yet"),
+        (EmptyReason.NO_MATCH, "nothing between 2020 and 2021", "bob: nothing between 2020 and 2021"),
+        (EmptyReason.FILTERED, "", "bob: what was found lies outside what was asked for"),
+    ],
+)
+def test_nothing_found_says_why(
+    program: Program, fake: FakeClient, reason: EmptyReason, message: str, shown: str
+) -> None:
+    """An empty result is no failure."""
+    fake.answers["query"] = Result(0, (), Trace("embed"), reason, message)
+    run = program("query", "bob", "Where?")
+    assert (0, f"{shown}\n") == (run.code, run.out)
+
+
+def test_an_unknown_mode_is_an_input_error(program: Program, fake: FakeClient) -> None:
+    """What the library refuses ends with 2 and one line; a script gets an object."""
+    fake.answers["query"] = InvalidInput("unknown mode 'guess'; known: embed, flat, root", mode="guess")
+    run = program("query", "bob", "Where?", "--mode", "guess", "--json")
+    assert run.code == 2
+    assert run.err == "memforest: unknown mode 'guess'; known: embed, flat, root\n"
+    assert {key: run.data["error"][key] for key in ("kind", "mode")} == {
+        "kind": "invalid_input",
+        "mode": "guess",
+    }
+
+
+def test_an_answer_shows_its_evidence(program: Program, asked: FakeClient) -> None:
+    """The answer first, then only the hits that it cites."""
+    out = program("ask", "bob", "Where?").out
+    assert out.splitlines()[0] == "Davis, from August 2020."
+    assert "Bob moved to Davis." in out
+    assert "alert" not in out
+
+
+def test_no_answer_of_an_unknown_user(program: Program, fake: FakeClient) -> None:
+    """Nobody's memory has no answer, and says that there is none."""
+    empty = Result(0, (), Trace("embed"), EmptyReason.NO_MEMORY)
+    fake.answers["ask"] = Answer("not in memory", False, (), empty)
+    run = program("ask", "bob", "Where?")
+    assert (run.code, run.out) == (0, "not in memory\nbob: nothing is remembered yet\n")

@@ -1,0 +1,152 @@
+"""`memforest ingest`: who gets which session, what is said when something fails."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memforest_ray.errors import InvalidInput, LLMUnavailable, SessionConflict, StoreUnavailable
+from memforest_ray.forest.intents import Receipt
+from tests.cli.conftest import FakeClient, Program
+
+Chats = Callable[..., str]
+
+
+def _stored(fake: FakeClient) -> dict[str, list[str]]:
+    return {user: [session.id for session in memory.sessions] for user, memory in fake.people.items()}
+
+
+def test_one_conversation_goes_to_the_user(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """The only conversation of a file is U's own."""
+    run = program("ingest", chats("a.json", {"a": ["s1", "s2"]}), "--user", "bob")
+    assert run.code == 0
+    assert _stored(fake) == {"bob": ["s1", "s2"]}
+    assert fake.closed
+
+
+def test_several_conversations_become_several_users(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """Three different Johns must not mix."""
+    program("ingest", chats("a.json", {"a": ["s1"], "b": ["s1"]}), "--user", "bob")
+    assert _stored(fake) == {"bob/a": ["s1"], "bob/b": ["s1"]}
+
+
+def test_one_user_takes_them_all(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """`--one-user` puts all conversations of a file into one memory."""
+    program("ingest", chats("a.json", {"a": ["s1"], "b": ["s2"]}), "--user", "bob", "--one-user")
+    assert _stored(fake) == {"bob": ["s1", "s2"]}
+
+
+def test_several_paths(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """Each file is read by itself."""
+    program("ingest", chats("a.json", {"a": ["s1"]}), chats("b.json", {"b": ["s2"]}), "--user", "bob")
+    assert _stored(fake) == {"bob": ["s1", "s2"]}
+
+
+def test_json_is_one_object(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """Counts by user on stdout, nothing else."""
+    run = program("--json", "ingest", chats("a.json", {"a": ["s1", "s2"]}), "--user", "bob")
+    user = run.data["users"][0]
+    assert (user["user"], user["version"], user["sessions"], user["facts_added"]) == ("bob", 2, 2, 2)
+    assert run.data["failures"] == []
+    assert [receipt["session_id"] for receipt in run.data["receipts"]] == ["s1", "s2"]
+    assert run.err == ""
+
+
+def test_table_names_every_user(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """A person sees a line per user, without colour codes in a pipe and without a progress bar."""
+    run = program("ingest", chats("a.json", {"a": ["s1"], "b": ["s1"]}), "--user", "bob")
+    assert "bob/a" in run.out
+    assert "bob/b" in run.out
+    assert "\x1b" not in run.out + run.err
+    assert run.err == ""
+
+
+def test_a_missing_file_is_named_and_nothing_is_ingested(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """All files are read before the first session is written."""
+    run = program("ingest", chats("a.json", {"a": ["s1"]}), "no/such.json", "--user", "bob")
+    assert run.code == 2
+    assert "no/such.json" in run.err
+    assert len(run.err.splitlines()) == 1
+    assert _stored(fake) == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 1}', "\x00\xff"])
+def test_bad_files_are_input_errors(program: Program, fake: FakeClient, tmp_path: Path, text: str) -> None:
+    """Whatever a file holds, one line says that it cannot be used."""
+    path = tmp_path / "bad.json"
+    path.write_bytes(text.encode("latin-1"))
+    run = program("ingest", str(path), "--user", "bob")
+    assert run.code == 2
+    assert run.err.startswith("memforest: ")
+    assert len(run.err.splitlines()) == 1
+    assert "bad.json" in run.err
+
+
+def test_a_folder_is_an_input_error(program: Program, fake: FakeClient, tmp_path: Path) -> None:
+    """A folder in place of a file is refused by name."""
+    run = program("ingest", str(tmp_path), "--user", "bob")
+    assert run.code == 2
+    assert tmp_path.name in run.err
+
+
+def test_an_unknown_format_is_an_input_error(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """`--format` takes the names of formats that exist."""
+    assert program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "b", "--format", "nosuch").code == 2
+
+
+def test_part_of_it_failing_is_partial(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """A session that failed is named, the others are stored."""
+    fake.fate["s2"] = SessionConflict("session 's2' is stored with other turns")
+    run = program("ingest", chats("a.json", {"a": ["s1", "s2", "s3"]}), "--user", "bob", "--json")
+    assert run.code == 3
+    assert _stored(fake) == {"bob": ["s1", "s3"]}
+    assert "session 's2'" in run.err
+    assert [failure["kind"] for failure in run.data["failures"]] == ["session_conflict"]
+
+
+def test_a_failed_cell_is_partial(program: Program, fake: FakeClient, chats: Chats, failed_receipt: Receipt) -> None:
+    """A cell without facts is named with its reason, though its dialogue is stored."""
+    fake.fate["s2"] = failed_receipt
+    run = program("ingest", chats("a.json", {"a": ["s1", "s2"]}), "--user", "bob")
+    assert run.code == 3
+    assert run.err == "memforest: bob: s2: c1: the answer was empty\n"
+
+
+def test_everything_failing_has_the_code_of_its_cause(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """When nothing was stored it is not partial: bad input is 2, an absent dependency 4."""
+    fake.fate["s1"] = InvalidInput("a turn has no text")
+    assert program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob").code == 2
+    fake.fate["s1"] = LLMUnavailable("no answer")
+    assert program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob").code == 4
+
+
+def test_an_absent_store_ends_it_early(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """Users behind one whom the store refused are named, not tried."""
+    fake.fate["s1"] = StoreUnavailable("the store did not answer")
+    run = program("ingest", chats("a.json", {"a": ["s1"], "b": ["s2"]}), "--user", "bob")
+    assert run.code == 4
+    assert list(fake.people) == ["bob/a"]
+    assert "memforest: bob/b: not tried" in run.err
+
+
+def test_an_interrupt_says_what_is_kept(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """Ctrl-C ends with 130, and tells how far it came."""
+    fake.fate["s2"] = KeyboardInterrupt()
+    run = program("ingest", chats("a.json", {"a": ["s1", "s2", "s3"]}), "--user", "bob", "--json")
+    assert run.code == 130
+    assert "memforest: interrupted; 1 of 3 sessions are kept; " in run.err
+    assert run.data["error"]["kind"] == "interrupted"
+    assert fake.closed
+
+
+def test_replace_is_passed_on(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """`--replace` reaches the write."""
+    program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob", "--replace")
+    assert fake.asked == [("ingest", "bob", {"replace": True})]
+
+
+def test_the_user_must_be_named(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """No user is guessed."""
+    run = program("ingest", chats("a.json", {"a": ["s1"]}))
+    assert run.code == 2
+    assert "--user" in run.err

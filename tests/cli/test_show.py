@@ -1,0 +1,119 @@
+"""`memforest show`, `users` and `stats`: what is drawn."""
+
+from memforest_ray.errors import NotFound
+from tests.cli.conftest import FakeClient, Program
+
+CARDS = [
+    {
+        "scope": "entity:bob",
+        "label": "Bob",
+        "leaves": 40,
+        "height": 2,
+        "start": "2019-04-23T16:10:00+00:00",
+        "end": "2024-02-11T17:30:00+00:00",
+        "summary": "Bob lives in Miami. " * 20,
+    },
+    {
+        "scope": "scene:1",
+        "label": "dogs",
+        "leaves": 3,
+        "height": 1,
+        "start": None,
+        "end": None,
+        "summary": "",
+    },
+]
+TREE = {
+    "scope": "entity:bob",
+    "start": "2019-04-23T16:10:00+00:00",
+    "end": "2022-03-05T15:35:00+00:00",
+    "count": 3,
+    "summary": "From Boston to Miami.",
+    "children": [
+        {
+            "start": "2019-04-23T16:10:00+00:00",
+            "end": "2020-08-01T00:00:00+00:00",
+            "count": 2,
+            "summary": "Boston,\nthen Davis.",
+            "stale": True,
+            "children": [
+                {
+                    "start": "2019-04-23T16:10:00+00:00",
+                    "end": "2019-04-23T16:10:00+00:00",
+                    "summary": "Bob lives in Boston.",
+                },
+                {"start": None, "end": None, "summary": "Bob lived in \x1b[31mDavis."},
+            ],
+        },
+        {
+            "start": "2022-03-05T15:35:00+00:00",
+            "end": "2022-03-05T15:35:00+00:00",
+            "summary": "Bob moved to Miami.",
+        },
+    ],
+}
+
+
+def test_trees_are_listed(program: Program, fake: FakeClient) -> None:
+    """One line each: what it is about, how large, from when to when; long summaries are cut."""
+    fake.answers["trees"] = CARDS
+    run = program("show", "bob", "--summary", "30")
+    assert run.code == 0
+    header, first, second = run.out.splitlines()
+    assert header.split() == ["tree", "leaves", "height", "from", "to", "summary"]
+    assert first.split()[:6] == ["entity:bob", "40", "2", "2019-04-23", "2024-02-11", "Bob"]
+    assert first.rstrip().endswith("Bob lives…")
+    assert second.split() == ["scene:1", "3", "1", "undated", "undated"]
+
+
+def test_a_tree_is_drawn(program: Program, fake: FakeClient) -> None:
+    """Intervals, counts and summaries, children below their parents; control characters are gone."""
+    fake.answers["tree"] = TREE
+    run = program("show", "bob", "entity:bob")
+    expected = [
+        "2019-04-23 to 2022-03-05 (3) From Boston to Miami.",
+        "├── 2019-04-23 to 2020-07-31 (2) Boston, then Davis. [stale]",
+        "│   ├── 2019-04-23 Bob lives in Boston.",
+        "│   └── undated Bob lived in [31mDavis.",
+        "└── 2022-03-05 Bob moved to Miami.",
+    ]
+    assert expected == [line.rstrip() for line in run.out.splitlines()]
+    assert fake.asked == [("tree", "bob", {"scope": "entity:bob"})]
+
+
+def test_json_has_all_of_a_tree(program: Program, fake: FakeClient) -> None:
+    """Nothing is cut or cleaned for a script."""
+    fake.answers["tree"] = TREE
+    assert program("show", "bob", "entity:bob", "--json").data == {"user": "bob", "tree": TREE}
+
+
+def test_a_user_without_memory_is_no_failure(program: Program, fake: FakeClient) -> None:
+    """An empty forest says that it is empty."""
+    fake.answers["trees"] = []
+    run = program("show", "nobody")
+    assert (run.code, run.out) == (0, "nothing is remembered of nobody yet\n")
+
+
+def test_an_unknown_tree_is_an_input_error(program: Program, fake: FakeClient) -> None:
+    """The scope is named, and where to find those that exist."""
+    fake.answers["tree"] = NotFound("there is no tree 'entity:bib'")
+    run = program("show", "bob", "entity:bib")
+    assert run.code == 2
+    assert "entity:bib" in run.err
+    assert "memforest show" in run.err
+
+
+def test_users_are_listed(program: Program, fake: FakeClient) -> None:
+    """One id a line; those with a prefix."""
+    fake.answers["users"] = ["ann", "bob/1", "bob/2"]
+    assert program("users", "bob/").out == "bob/1\nbob/2\n"
+    assert program("users", "z").out == "the store holds no memory\n"
+    assert program("users", "z", "--json").data == {"users": []}
+
+
+def test_stats_are_listed(program: Program, fake: FakeClient) -> None:
+    """Name and number, groups indented."""
+    fake.answers["stats"] = {"version": 3, "facts": 12345, "seconds": {"embed": 1.23456}, "state": "clean"}
+    run = program("stats", "bob")
+    assert run.out.splitlines() == ["version: 3", "facts: 12,345", "seconds", "  embed: 1.23", "state: clean"]
+    assert program("stats", "bob", "--json").data["facts"] == 12345

@@ -1,0 +1,105 @@
+"""The program with the real client on a real store: a conversation in, questions out, something forgotten."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memforest_ray import client
+from memforest_ray.config import Settings
+from memforest_ray.facts.rules import RuleExtractor
+from memforest_ray.local import LocalRuntime, Models
+from memforest_ray.storage.open import open_store
+from memforest_ray.testing.models import HashEmbedder
+from memforest_ray.trees.summaries import SelectionSummarizer
+from tests.cli.conftest import Program
+
+ROOT = Path(__file__).parents[2]
+BOB = ROOT / "examples/bob.json"
+
+
+def _open(settings: Settings) -> LocalRuntime:
+    """Forests in this process, with an embedder that loads nothing."""
+    models = Models(RuleExtractor(), SelectionSummarizer(), HashEmbedder())
+    return LocalRuntime(settings, open_store(settings.store), models)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A store on disk that every run of the program opens anew."""
+    monkeypatch.setattr(client, "_open_runtime", _open)
+    monkeypatch.setenv("MEMFOREST_STORE", url := f"file://{tmp_path / 'store'}")
+    return url
+
+
+def _turn_ids(found: Any) -> list[str]:
+    return [turn for hit in found["hits"] for turn in hit["turn_ids"]]
+
+
+@pytest.mark.usefixtures("store")
+def test_a_conversation_is_remembered_and_part_of_it_forgotten(program: Program) -> None:
+    """Each run is a process of its own to the store: what one has written the next one reads."""
+    first = program("ingest", str(BOB), "--user", "bob", "--json")
+    assert (first.code, first.data["users"][0]["sessions"]) == (0, 16)
+    again = program("ingest", str(BOB), "--user", "bob", "--json")
+    assert (again.code, again.data["users"][0]["duplicates"]) == (0, 16)
+    assert program("users", "--json").data == {"users": ["bob"]}
+
+    question = "What did Biscuit swallow that needed surgery?"
+    assert "bob-08#7" in _turn_ids(program("query", "bob", question, "--json").data)
+    assert "corn cob" in program("query", "bob", question, "--explain").out
+    assert program("ask", "bob", question).code == 0
+
+    cards = program("show", "bob", "--json").data["trees"]
+    assert {"session:bob-08", "entity:bob"} <= {card["scope"] for card in cards}
+    assert "├── " in program("show", "bob", "session:bob-08").out
+    before = program("stats", "bob", "--json").data
+
+    assert program("forget", "bob", "--session", "bob-08").code == 0
+    after = program("stats", "bob", "--json").data
+    assert (before["sessions"], after["sessions"]) == (16, 15)
+    assert "bob-08#7" not in _turn_ids(program("query", "bob", question, "--json").data)
+    assert program("forget", "bob", "--session", "bob-08").code == 2
+    assert program("forget", "bob", "--everything").code == 0
+    assert program("users", "--json").data == {"users": []}
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("arguments", [["query", "nobody", "Where?"], ["ask", "nobody", "Where?"], ["show", "nobody"]])
+def test_a_user_without_memory_is_no_failure(program: Program, arguments: list[str]) -> None:
+    """An empty result that says so."""
+    run = program(*arguments)
+    assert run.code == 0
+    assert "nobody" in run.out
+
+
+@pytest.mark.usefixtures("store")
+def test_options_that_contradict_are_input_errors(program: Program) -> None:
+    """What the library refuses is one line and 2, whatever the option."""
+    for options in (
+        ["--mode", "guess"],
+        ["--k", "0"],
+        ["--since", "2021-01-01", "--until", "2020-01-01"],
+        ["--as-of", "soon"],
+    ):
+        run = program("query", "bob", "Where?", *options)
+        assert (run.code, run.out) == (2, "")
+        assert len(run.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_growth_is_added(program: Program, tmp_path: Path) -> None:
+    """A file that has grown adds what is new; one that contradicts is a conflict, unless it replaces."""
+    turns = [{"text": f"I saw {number} herons on the lake."} for number in range(4)]
+
+    def ingest(turns: list[dict[str, str]], *more: str) -> int:
+        path = tmp_path / "birds.json"
+        path.write_text(json.dumps({"sessions": [{"id": "lake", "turns": turns}]}), "utf-8")
+        return program("ingest", str(path), "--user", "ann", *more).code
+
+    assert ingest(turns[:2]) == 0
+    assert ingest(turns) == 0
+    assert ingest([{"text": "I saw none."}]) == 2
+    assert ingest([{"text": "I saw none."}], "--replace") == 0
+    assert program("stats", "ann", "--json").data["turns"] == 1

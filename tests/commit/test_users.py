@@ -1,0 +1,140 @@
+"""Who is in a store, and how one leaves it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from memforest_ray.commit.changes import Changes
+from memforest_ray.commit.log import CommitLog
+from memforest_ray.commit.users import delete_user, list_users
+from memforest_ray.errors import Fenced, NotFound
+from memforest_ray.ids import UserId
+from memforest_ray.storage.keys import UserKeys
+from memforest_ray.storage.memory import MemoryStore
+from memforest_ray.testing.clock import ManualClock, SeededRandom
+from memforest_ray.testing.store import Crashed, FaultyStore, contents
+
+Own = Callable[..., Awaitable[CommitLog]]
+Row = Callable[..., Changes]
+ANN = UserId("ann")
+KEYS = UserKeys.of(ANN)
+FINGERPRINT = {"model": "tiny", "dimension": 4}
+ODD = [
+    "../x",
+    "..",
+    "/etc",
+    "a%2Fb",
+    "a\\b",
+    "nul\0",
+    "x" * 300,
+    "dot.",
+    "space ",
+    "a@b.c",
+    "😀",
+    "שלום",
+    "a",
+    "a1",
+    "a/1",
+]
+
+
+async def _born(store: MemoryStore, user: str) -> None:
+    log = CommitLog(store, UserId(user), ManualClock(), SeededRandom())
+    await log.claim({}, FINGERPRINT)
+    await log.close()
+
+
+async def test_all_ids_come_back_page_by_page(store: MemoryStore) -> None:
+    """Every id as it was given, each once, whatever the page size; the filter is on the id."""
+    for user in ODD:
+        await _born(store, user)
+    for limit in (1, 4, 1000):
+        users: list[str] = []
+        after = ""
+        while True:
+            page = await list_users(store, after=after, limit=limit)
+            users += page.users
+            after = page.after
+            if not after:
+                break
+        assert sorted(users) == sorted(ODD)
+    assert sorted((await list_users(store, prefix="a")).users) == ["a", "a%2Fb", "a/1", "a1", "a@b.c", "a\\b"]
+
+
+async def test_a_damaged_user_does_not_hide_the_others(store: MemoryStore) -> None:
+    """It is named by its hash, the only name that is left."""
+    await _born(store, "ann")
+    await _born(store, "bob")
+    await store.overwrite(KEYS.manifest, b"?")
+    page = await list_users(store)
+    assert (page.users, page.damaged) == (("bob",), (KEYS.hash,))
+
+
+async def test_an_empty_store_has_no_users(store: MemoryStore) -> None:
+    """And the last page says that there is no next."""
+    page = await list_users(store)
+    assert (page.users, page.damaged, page.after) == ((), (), "")
+
+
+async def test_a_deleted_user_is_gone(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
+) -> None:
+    """No text, no id, not listed; deleting again finds nobody."""
+    log = await owner(store)
+    await log.commit(row(1))
+    await log.checkpoint()
+    await log.commit(row(2))
+    await store.create(KEYS.snapshot("s"), b"said 1")
+    await delete_user(store, ANN, clock, SeededRandom(9))
+    left = await contents(store)
+    assert {key for key in left if not key.startswith(KEYS.slots)} == {KEYS.manifest}
+    assert not any(word in body for body in left.values() for word in (b"said", b"ann"))
+    assert (await list_users(store)).users == ()
+    assert (await make_log(store).read()).tables == {}
+    with pytest.raises(NotFound):
+        await delete_user(store, ANN, clock, SeededRandom(9))
+    with pytest.raises(NotFound):
+        await delete_user(store, UserId("nobody"), clock, SeededRandom(9))
+
+
+async def test_a_new_life_continues_the_numbers(store: MemoryStore, owner: Own, row: Row, clock: ManualClock) -> None:
+    """Empty, usable, another embedder allowed; neither epoch nor version starts again."""
+    log = await owner(store)
+    await log.commit(row(1))
+    await delete_user(store, ANN, clock, SeededRandom(9))
+    with pytest.raises(Fenced):
+        await log.commit(row(2))
+    again = await owner(store)
+    assert again.manifest
+    assert (again.manifest.epoch, again.version, again.erasing) == (3, 4, ())
+    assert await again.commit(row(3)) == 5
+    assert (await again.read()).tables["cells"].keys() == {"c3"}
+
+
+async def test_a_deletion_cut_off_anywhere_can_be_repeated(owner: Own, row: Row, clock: ManualClock) -> None:
+    """Either the user is still whole, or the next call, or the next life's erasure, clears the rest."""
+
+    async def grown(store: Any) -> MemoryStore:
+        log = await owner(store)
+        await log.commit(row(1))
+        await log.checkpoint()
+        await log.commit(row(2))
+        return store  # type: ignore[no-any-return]  # what went in
+
+    whole = FaultyStore(await grown(MemoryStore()))
+    await delete_user(whole, ANN, clock, SeededRandom(9))
+    for place in range(len(whole.calls)):
+        store = await grown(MemoryStore())
+        with pytest.raises(Crashed):
+            await delete_user(FaultyStore(store, crash_at=place), ANN, clock, SeededRandom(9))
+        if place % 2:
+            await delete_user(store, ANN, clock, SeededRandom(10))
+        else:
+            heir = await owner(store)
+            rows = (await heir.read()).tables.get("cells", {})
+            if rows:
+                assert rows.keys() == {"c1", "c2"}
+                continue
+            await heir.erase()
+        assert not any(b"said" in body for body in (await contents(store)).values())

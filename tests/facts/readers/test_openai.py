@@ -1,0 +1,107 @@
+"""OpenAI and Anthropic messages."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memforest_ray.errors import InvalidInput
+from memforest_ray.facts.readers import Conversation
+from memforest_ray.facts.sessions import Session, Turn
+
+Read = Callable[..., list[Conversation]]
+HELLO = {"role": "user", "content": "Hello"}
+
+
+def turns_of(conversations: list[Conversation]) -> list[Turn]:
+    (conversation,) = conversations
+    (session,) = conversation.sessions
+    return list(session.turns)
+
+
+def test_roles_names_and_times(read: Read) -> None:
+    """Every role is kept as it is; a name is the speaker's; a time is taken where there is one."""
+    messages = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "name": "Ana", "content": "Hi", "timestamp": 1683554160},
+        {"role": "assistant", "content": "Hello", "created_at": ""},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"sky": "clear"}'},
+    ]
+    assert turns_of(read(messages)) == [
+        Turn("Be brief.", role="developer"),
+        Turn("Hi", speaker="Ana", role="user", time=1683554160),
+        Turn("Hello", role="assistant"),
+        Turn('{"sky": "clear"}', role="tool"),
+    ]
+
+
+CONTENTS: list[tuple[Any, str]] = [
+    ("plain", "plain"),
+    (None, ""),
+    ("", ""),
+    ([], ""),
+    (["one", "two"], "one\ntwo"),
+    ([{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {"url": "http://x/y"}}], "Look:\n[image]"),
+    ([{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "data:x"}], "a\n[image]"),
+    ([{"type": "text", "text": {"value": "thread", "annotations": []}}], "thread"),
+    ([{"type": "image", "source": {}, "alt": "a red kite"}], "[image: a red kite]"),
+    ([{"type": "input_audio", "input_audio": {"data": "AA"}}], "[audio]"),
+    ([{"type": "audio", "transcript": "spoken words"}], "spoken words"),
+    ([{"type": "file", "file": {}, "filename": "plan.pdf"}], "[file: plan.pdf]"),
+    ([{"type": "refusal", "refusal": "I cannot."}], "I cannot."),
+    ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Yes"}], "Yes"),
+    ([{"type": "tool_use", "name": "search", "input": {}}], "[tool call: search]"),
+    ([{"type": "tool_result", "content": [{"type": "text", "text": "42"}]}], "42"),
+    ([{"type": "hologram"}], "[hologram]"),
+    ({"type": "text", "text": "alone"}, "alone"),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), CONTENTS)
+def test_contents(read: Read, content: Any, expected: str) -> None:
+    """Text parts are kept, everything else is noted, nothing is fetched."""
+    assert turns_of(read([{"role": "user", "content": content}])) == [Turn(expected)]
+
+
+def test_tool_calls_are_noted(read: Read) -> None:
+    """A message without content names the tools that it calls, in either form of the API."""
+    calls = [{"type": "function", "function": {"name": "weather", "arguments": "{}"}}, {"name": "clock"}]
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "assistant", "content": "Wait.", "tool_calls": calls[:1]},
+        {"role": "assistant", "function_call": {"name": "old"}},
+    ]
+    assert [turn.text for turn in turns_of(read(messages))] == [
+        "[tool call: weather]\n[tool call: clock]",
+        "Wait.\n[tool call: weather]",
+        "[tool call: old]",
+    ]
+
+
+def test_a_session_with_a_head(read: Read) -> None:
+    """An object with messages gives its id, time, zone and metadata to the session."""
+    head = {"id": "s1", "created": 5, "zone": "Europe/Madrid", "metadata": {"topic": "x"}, "messages": [HELLO]}
+    assert read(head) == [Conversation("chat", (Session("s1", [Turn("Hello")], 5, "Europe/Madrid", {"topic": "x"}),))]
+
+
+@pytest.mark.parametrize("content", [[[HELLO], [HELLO]], [{"messages": [HELLO]}, {"messages": [HELLO]}]])
+def test_several_sessions(read: Read, content: Any) -> None:
+    """Lists of messages, bare or in objects, are sessions of one conversation."""
+    (conversation,) = read(content)
+    assert [session.id for session in conversation.sessions] == ["chat#0", "chat#1"]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"role": 7, "content": "x"}, r"messages\[0\]\.role must be text, not int"),
+        ({"role": "user", "name": [], "content": "x"}, r"messages\[0\]\.name must be text, not list"),
+        ({"role": "user", "content": [7]}, r"messages\[0\]\.content\[0\] must be text or an object, not int"),
+        ({"role": "user", "content": [{"type": "text", "text": 7}]}, r"content\[0\]\.text must be text, not int"),
+        ({"role": "user", "content": "", "tool_calls": ["x"]}, r"tool_calls\[0\] must be an object, not str"),
+    ],
+)
+def test_wrong_types(read: Read, message: Any, expected: str) -> None:
+    """A field of the wrong type is named."""
+    with pytest.raises(InvalidInput, match=expected):
+        read([message])

@@ -1,0 +1,100 @@
+"""Attributes: what a clause says for sure, with subject and value."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memforest_ray.facts.attributes import Attribute, attribute_of
+from memforest_ray.facts.candidates import Kind
+
+STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PREFERENCE, Kind.CONSTRAINT
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("I live in Davis", Attribute("residence", "Davis", STATE, "I")),
+        ("i live in davis", Attribute("residence", "davis", STATE, "i")),
+        ("I've been living in San Luis, CA for years", Attribute("residence", "San Luis, CA", STATE, "I")),
+        ("Ana lives in Davis now", Attribute("residence", "Davis", STATE, "Ana")),
+        ("I moved to Davis last year", Attribute("residence", "Davis", TRANSITION, "I")),
+        ("I just moved from Boston to New York City.", Attribute("residence", "New York City", TRANSITION, "I")),
+        ("I used to live in Austin", Attribute("residence", "Austin", STATE, "I", past=True)),
+        ("I lived in Austin", Attribute("residence", "Austin", STATE, "I", past=True)),
+        ("I no longer live in Boston", Attribute("residence", None, TRANSITION, "I")),
+        ("I don't live in Boston any more", Attribute("residence", None, TRANSITION, "I")),
+        ("I'm originally from Sweden", Attribute("hometown", "Sweden", STATE, "I")),
+        ("I work at Acme Corp", Attribute("employer", "Acme Corp", STATE, "I")),
+        ("Ana works for O'Neil Labs", Attribute("employer", "O'Neil Labs", STATE, "Ana")),
+        ("I started a new job at Acme", Attribute("employer", "Acme", TRANSITION, "I")),
+        ("I quit my job at Acme", Attribute("employer", None, TRANSITION, "I")),
+        ("I don't work at Acme anymore", Attribute("employer", None, TRANSITION, "I")),
+        ("I used to work for Acme", Attribute("employer", "Acme", STATE, "I", past=True)),
+        ("I got promoted to senior designer", Attribute("job", "senior designer", TRANSITION, "I")),
+        ("I work as a night nurse", Attribute("job", "night nurse", STATE, "I")),
+        ("I'm a nurse", Attribute("job", "nurse", STATE, "I")),
+        ("I'm studying at Hill College", Attribute("school", "Hill College", STATE, "I")),
+        ("My name is Ana Lopez", Attribute("name", "Ana Lopez", STATE, "I")),
+        ("my phone number is 555-123-4567", Attribute("phone", "555-123-4567", STATE, "I")),
+        ("My email is now a.b@c.io", Attribute("email", "a.b@c.io", STATE, "I")),
+        ("I'm 25 years old", Attribute("age", "25", STATE, "I")),
+        ("My birthday is May 8", Attribute("birthday", "May 8", STATE, "I")),
+        ("I was born on 8 May 1990", Attribute("birthday", "8 May 1990", STATE, "I")),
+        ("We heard I got engaged", Attribute("marital status", "engaged", TRANSITION, "I")),
+        ("I'm married to Tom", Attribute("marital status", "married", STATE, "I")),
+        ("My husband Tom cooks", Attribute("partner", "Tom", STATE, "I")),
+        ("My dog's name is Rex", Attribute("dog", "Rex", STATE, "I")),
+        ("my dog Rex is old", Attribute("dog", "Rex", STATE, "I")),
+        ("I have a cat named Miso", Attribute("cat", "Miso", STATE, "I")),
+        ("I'm vegan", Attribute("diet", "vegan", STATE, "I")),
+        ("I'm no longer vegan", Attribute("diet", None, TRANSITION, "I")),
+        ("I'm allergic to nuts", Attribute("allergy", "nuts", CONSTRAINT, "I")),
+        ("I'm not allergic to nuts", Attribute("allergy", None, CONSTRAINT, "I")),
+        ("My hobby is fencing", Attribute("hobby", "fencing", PREFERENCE, "I")),
+        ("My favorite colour is blue.", Attribute("favourite colour", "blue", PREFERENCE, "I")),
+        ("I drive a red Toyota", Attribute("car", "Toyota", STATE, "I")),
+        ("My PIN word is HERON-7", Attribute("pin word", "HERON-7", STATE, "I")),
+        ("you live in Davis", Attribute("residence", "Davis", STATE, "you")),
+        ("我住在北京", Attribute("residence", "北京", STATE, "I")),
+        ("我去年搬到上海了", Attribute("residence", "上海", TRANSITION, "I")),
+        ("我以前住在广州", Attribute("residence", "广州", STATE, "I", past=True)),
+        ("我在蓝鲸公司工作", Attribute("employer", "蓝鲸公司", STATE, "I")),
+        ("我叫小明", Attribute("name", "小明", STATE, "I")),
+        ("我对花生过敏", Attribute("allergy", "花生", CONSTRAINT, "I")),
+        ("मैं दिल्ली में रहता हूँ", Attribute("residence", "दिल्ली", STATE, "I")),
+        ("मैं टाटा में काम करती हूँ", Attribute("employer", "टाटा", STATE, "I")),
+        ("मेरा नाम राम है", Attribute("name", "राम", STATE, "I")),
+    ],
+)
+def test_sure_patterns(clause: str, expected: Attribute) -> None:
+    """A sure pattern gives subject, attribute, value and kind; the end of a state has no value."""
+    assert attribute_of(clause) == expected
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "We met at the gate",
+        "I moved to a new flat",
+        "I live in the woods",
+        "What lives in Davis",
+        "My sister lives in Rome",
+        "he lives in Davis",
+        "my wife is tired",
+        "My car is making noises",
+        "I live for music",
+        "I work at night",
+        "他住在北京",
+        "",
+    ],
+)
+def test_what_is_not_sure(clause: str) -> None:
+    """No attribute without a sure subject and value."""
+    assert attribute_of(clause) is None
+
+
+@given(st.text(st.characters(codec=None), max_size=600))
+def test_any_clause(clause: str) -> None:
+    """No clause raises; a value is never blank."""
+    found = attribute_of(clause)
+    assert found is None or found.value is None or found.value.strip()
