@@ -41,12 +41,12 @@ _FRAGMENTS: Final = {
     "am": r"(?:'m| am| is|'s| are|'re)",
     "be": r"(?:'m| am| is|'s| are|'re| was| were|(?:'ve|'s| have| has) been)",
     "often": r"(?: (?:just|recently|finally|also|really|still|currently|actually|already|now|then|both|originally))?",
-    # Capitalised words; in a text without capitals one word that is no article, pronoun or possessive.
+    # Capitalised words, or `small`, one word of a text that has no capitals at all.
     "name": (
-        r"(?P<value>(?-i:[A-Z\u00c0-\u00de\u0400-\u042f])[\w'.&+-]*(?:(?:\s(?:of|de|and)\s|,?\s|\s&\s)"
-        r"(?-i:[A-Z\u00c0-\u00de\u0400-\u042f])[\w'.&+-]*){0,4}|(?-i:(?<=\s)(?!(?:a|an|the|my|our|this|that|his|her"
-        r"|their|another|here|there|home|new|different|it|in|on|at|out|me|them|him|you|us|work|with)\b)[a-z]{3,}"
-        r"(?=\s*(?:$|[,.!?;]|\b(?:in|on|for|since|last|now|with|and|but|when|two|after|before)\b))))"
+        r"(?:(?P<value>(?-i:[A-Z\u00c0-\u00de\u0400-\u042f])[\w'.&+-]*(?:(?:\s(?:of|de|and)\s|,?\s|\s&\s)"
+        r"(?-i:[A-Z\u00c0-\u00de\u0400-\u042f])[\w'.&+-]*){0,4})|(?-i:(?<=\s)(?P<small>(?!(?:a|an|the|my|our|this|that|his|"
+        r"her|their|another|here|there|home|new|different|it|in|on|at|out|me|them|him|you|us|work|with|night|nights)\b)"
+        r"[a-z]{3,})(?=\s*(?:$|[,.!?;]|\b(?:in|on|for|since|last|now|with|and|but|when|two|after|before)\b))))"
     ),
     "thing": r"(?P<value>[^\s,.!?;][^,.!?;]{0,60}?)",
     "stop": (
@@ -247,24 +247,20 @@ _SAME_NOUNS: Final = {
 
 def attribute_of(clause: str) -> Attribute | None:
     """What the clause says for sure: the first pattern that holds."""
-    for pattern in _ENGLISH if clause.isascii() or re.search(r"[A-Za-z]{3}", clause) else ():
-        if (match := pattern.pattern.search(clause)) and match["who"] not in _NOT_NAMES:
-            return _attribute(pattern, match)
-    for pattern in () if clause.isascii() else _OTHER:
-        if match := pattern.pattern.search(clause):
-            return _attribute(pattern, match)
+    patterns = _ENGLISH if clause.isascii() else (*_ENGLISH, *_OTHER)
+    for pattern in patterns:
+        match = pattern.pattern.search(clause)
+        if match and match["who"] not in _NOT_NAMES and (clause.islower() or not match.groupdict().get("small")):
+            return _attribute(pattern, match.groupdict())
     return None
 
 
-def _attribute(pattern: _Pattern, match: "re.Match[str]") -> Attribute:
-    groups = match.groupdict()
-    value = groups.get("value")
-    if groups.get("negation"):
-        value = None
-    who = "I" if match["who"].lower() in ("i", "my", "我", "मैं", "मेरा") else match["who"]
-    return Attribute(
-        _name(pattern.name, groups.get("noun")), value and value.strip(" .,'"), pattern.kind, who, pattern.past
-    )
+def _attribute(pattern: _Pattern, groups: dict[str, str | None]) -> Attribute:
+    value = None if groups.get("negation") else groups.get("value") or groups.get("small")
+    named = groups["who"] or ""
+    who = "I" if named.lower() in ("i", "my", "我", "मैं", "मेरा") else named
+    value = value.strip(" .,'") if value else None
+    return Attribute(_name(pattern.name, groups.get("noun")), value or None, pattern.kind, who, pattern.past)
 
 
 def _name(name: str, noun: str | None) -> str:

@@ -36,8 +36,9 @@ _IMAGE = re.compile(r"\[(?:image|photo|picture)\s{0,2}:\s{0,2}([^\[\]\n]{1,600})
 # Where one sentence says two things: the second part has its own subject, one that needs no antecedent.
 _JOINT = re.compile(
     r"(?:\s{0,2},?\s{1,2}(?:and|but|so|then|although|though|while)\s{1,2}|\s{0,2}[;—–]\s{0,2}|\s-{1,2}\s)"
-    r"(?=(?:I|I'm|I've|I'll|we|we're|we've|he|she|my|our)\s)"
+    r"(?=(?:I|I'm|I've|I'll|we|we're|we've|he|she|my|our)\s)|，(?=[我他她但]|不过|所以|后来)"
 )
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _QUESTION_MARK = re.compile(r"[?？]")
 # Han, kana, Thai and the like have no spaces: their words are counted as pairs of characters.
 _PART_WORDS_MIN: Final = 4
@@ -108,7 +109,8 @@ def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _word_count(text: str) -> int:
-    return len(text.split())
+    """Words, or characters that are words."""
+    return max(len(text.split()), 0 if text.isascii() else len(_HAN.findall(text)))
 
 
 def _clause(text: str, start: int, end: int, question: bool) -> Clause:

@@ -9,34 +9,37 @@ from memforest_ray.facts.words import stem, word_set, words
 __all__ = ["domain_of", "kind_of"]
 
 
-def _compile(pattern: str) -> "re.Pattern[str]":
-    return re.compile(rf"\b(?:{pattern})".replace(" ", r"\s+"), re.IGNORECASE)
+def _compile(pattern: str, other: str = "(?!)") -> "re.Pattern[str]":
+    """English words at their start, and what stands anywhere: scripts without spaces have no starts."""
+    return re.compile(rf"\b(?:{pattern})|{other}".replace(" ", r"\s+"), re.IGNORECASE)
 
 
 _CONSTRAINT = _compile(
     r"allergic to\b|intolerant\b|(?:have|has|had) to avoid\b|(?:must not|mustn't|not allowed to)\b|"
     r"(?:can't|cannot|can not) (?:eat|have|drink|stand|use|take|go|do|be|drive|wear|touch|work|lift|fly|"
-    r"afford|swim|hear|see|walk)\b|不能|过敏"
+    r"afford|swim|hear|see|walk)\b",
+    "不能|过敏",
 )
 _TRANSITION = _compile(
-    r"no longer\b|any ?more\b|moved (?:back |away |out |in |over )?(?:to|from|into)\b|(?:just |recently )?started "
+    r"no longer\b|any\s?more\b|moved (?:back |away |out |in |over )?(?:to|from|into)\b|(?:just |recently )?started "
     r"(?:a|an|my|working|learning|taking|playing|doing|going|at)\b|quit\b|(?:left|lost|changed) my job|"
     r"(?:got|was|been) (?:promoted|married|engaged|divorced|fired|hired|laid off|accepted|pregnant)\b|became\b|"
-    r"switched\b|graduated\b|retired\b|adopted\b|joined\b|gave up\b|stopped\b|broke up\b|signed up\b|"
-    r"搬到|搬家|辞职|不再"
+    r"switched\b|graduated\b|retired\b|adopted\b|joined\b|gave up\b|stopped\b|broke up\b|signed up\b",
+    "搬到|搬家|辞职|不再",
 )
 _PREFERENCE = _compile(
     r"(?:i|he|she|they|we|you) (?:really |also |still |just |absolutely |do |don't |doesn't )*(?:like|likes|love|loves|"
     r"hate|hates|prefer|prefers|enjoy|enjoys|adore|adores|dislike|dislikes|can't stand)\b(?! to (?:see|"
     r"hear|know|help)\b)|"
     r"\w+ (?:likes|loves|hates|prefers|enjoys|adores)\b|favou?rites?\b|(?:big |huge )?fan of\b|"
-    r"(?:i'm|i am) (?:really |so |totally )?into\b|喜欢|讨厌|पसंद"
+    r"(?:i'm|i am) (?:really |so |totally )?into\b",
+    "喜欢|讨厌|पसंद",
 )
 _PLAN = _compile(
     r"will\b|won't\b|\w+'ll\b|going to\b|gonna\b|plan(?:s|ning)? (?:to|on|for|a)\b|hop(?:e|ing) to\b|wants? to\b|"
     r"i'd love to\b|thinking (?:of|about) \w+ing\b|looking forward\b|can't wait\b|off to\b|aiming to\b|intend\b|"
-    r"goal is\b|next (?:week|month|year|weekend|summer|\w+day)\b|tomorrow\b|打算|计划|将要|明天|下周|"
-    r"जाऊँगा|जाऊंगा|करूँगा|करूंगा"
+    r"goal is\b|next (?:week|month|year|weekend|summer|\w+day)\b|tomorrow\b",
+    "打算|计划|将要|明天|下周|जाऊँगा|जाऊंगा|करूँगा|करूंगा",
 )
 _PAST = _compile(
     r"was\b|were\b|had\b|did\b|didn't\b|went\b|got\b|met\b|saw\b|took\b|came\b|made\b|bought\b|ran\b|left\b|gave\b|held\b|"
@@ -46,7 +49,8 @@ _PAST = _compile(
 )
 _STATE = _compile(
     r"am\b|is\b|are\b|i'm\b|\w+'s\b|\w+'re\b|live\b|lives\b|work\b|works\b|have\b|has\b|i've\b|own\b|owns\b|know\b|knows\b|"
-    r"study\b|studies\b|住在|工作|रहत"
+    r"study\b|studies\b",
+    "住在|工作|रहत",
 )
 _IS = re.compile(
     r"(?:i'm|i am|it's|we're|they're|you're|that's|there's|he's|she's|(?:[\w']+\s+){1,3}(?:is|are))\b", re.IGNORECASE

@@ -17,7 +17,9 @@ _OPENING: Final = (
     r"thanks?|thank you|thanks so much|thanks a lot|haha|lol|ok|okay|sure|totally|absolutely|definitely|exactly|"
     r"honestly|and|but|then|guess what|you know what|you know|oh man|man|ah|aw+|hmm+|um+|uh|congrats|cool|nice|great)"
     r"(?:\s+(?:{names}|(?-i:[A-Z]\w+)(?=\s*[,!.])))?(?:\s*(?:[,!.:–—-]+\s*|$)|\s+(?=(?:I|I'm|I've|I'll|we|my)\b))"
-    r"|(?:{names})\s*(?:[,!]\s*|$))+"
+    r"|(?:{names})\s*(?:[,!]\s*|$)"
+    r"|(?:谢谢[你您]?|多谢|你好|您好|好的?|哈哈+|嗯+|是的|对|没错|再见|早安|晚安|धन्यवाद|नमस्ते|शुक्रिया|हाँ|ठीक है)"
+    r"(?:[，,、！!。．.~～।\s]+|$))+"
 )
 _TOLD = re.compile(
     r"^(?:did you (?:know|hear)|have i told you|did i (?:tell you|mention)|can you believe|do you remember|remember|"

@@ -6,6 +6,7 @@ are its neighbours in an array. Facts and cells point at their places.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,10 @@ from memforest_ray.index.shelves import OWNER, ShelfView
 from memforest_ray.index.table import Integers, renumbering, sessions_of
 
 __all__ = ["Corpus", "Dialogue", "Statements"]
+
+
+REGION: Final = 4
+"""Turns on each side that make the region of one: about what a session tree's lowest node spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class Dialogue:
         )
 
     def windows(self, occurrences: Floats) -> Floats:
-        """Share of the query that each place holds together with the places beside it in its session."""
+        """Share of the query that each place holds together with the two places on each side in its session."""
         return bm25(self._widened(occurrences), self._widened(self.lengths))
 
     def sessions(self, occurrences: Floats) -> Floats:
@@ -95,12 +100,25 @@ class Dialogue:
         return self.words.occurrences(words, self.place_of_passage, len(self.places))
 
     def _widened(self, values: Floats) -> Floats:
-        """Each place's values with those of its neighbours in the session."""
+        """Each place's values with those of the nearest places, by weight: 3 of itself, 2 and 1 of its neighbours."""
+        return self._beside(self._beside(values))
+
+    def _beside(self, values: Floats) -> Floats:
+        """Each place's values with those of the places before and after it in the session."""
         wide = values.copy()
         together = self.session_of[1:] == self.session_of[:-1]
         wide[..., 1:] += values[..., :-1] * together
         wide[..., :-1] += values[..., 1:] * together
         return wide
+
+    def region_mean(self, values: Floats) -> Floats:
+        """For each place the mean over it and the REGION places on each side, as far as its session reaches."""
+        sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+        here = np.arange(len(values))
+        ends = np.append(self.starts, len(values))
+        low = np.maximum(here - REGION, ends[self.session_of])
+        high = np.minimum(here + REGION + 1, ends[self.session_of + 1])
+        return np.asarray((sums[high] - sums[low]) / (high - low), np.float32)
 
     def best_of_cells(self, values: Floats) -> Floats:
         """For each place the highest value of a cell that holds it."""

@@ -37,7 +37,7 @@ class Inquiry:
     nodes: Floats
     """Likeness of each node, by row of the shelf."""
     windows: Floats
-    """Share of the question's words at each place with its neighbours."""
+    """Share of the question's words at each place with the two on each side."""
     sessions: Floats
     """Share of the question's words in the session of each place."""
     has_vector: bool

@@ -27,32 +27,34 @@ class Ranking:
     logit gains when its signal goes from 0 to 1.
     """
 
-    bias: float = -8.0
+    bias: float = -9.0
     """Most of a memory answers nothing."""
-    fact: float = 5.0
+    fact: float = 1.3
     """Likeness of the statement itself."""
-    cell: float = 4.0
+    turn: float = 4.5
+    """Likeness of the best statement of its turn: what was said in one breath belongs together."""
+    cell: float = 2.8
     """Likeness of the cell around it: a reply is found through its question."""
-    words: float = 1.0
-    """Share of the question's words in the statement."""
-    window: float = 7.0
-    """The same share in the turn and those beside it: names and pronouns complete each other there."""
-    session: float = 6.0
+    region: float = 3.3
+    """Mean likeness of the cells around the four turns before and after."""
+    window: float = 7.2
+    """Share of the question's words in the turn and two on each side: names and pronouns complete each other."""
+    session: float = 3.9
     """The same share in the whole session: what it is about."""
-    speaker: float = 2.0
+    speaker: float = 0.75
     """The question names one person, and that one speaks."""
-    length: float = 0.85
+    length: float = 0.34
     """Per e-fold of words: "Sounds great!" answers nothing."""
-    asks: float = -0.6
-    """The turn ends in a question."""
-    dated: float = 1.7
-    """The question asks for a time, and the statement has one."""
-    within: float = 1.0
+    stated: float = 0.7
+    """It is a fact, not a turn that holds none."""
+    dated: float = 0.67
+    """The question asks for a time, and the fact has one."""
+    within: float = 1.75
     """The question names a time, and this lies in it."""
-    interval: float = 2.5
-    """Likeness of the session's nodes above it that the browse came through: its neighbourhood in time."""
-    entity: float = 1.0
-    """The same in trees of entities and scenes: what else is told of them at that time."""
+    tree: float = 1.05
+    """Likeness, above `tree_floor`, of the node that a browse found it under."""
+    tree_floor: float = 0.25
+    """Likeness that any node of the same people's memory has."""
     root_share: float = 0.5
     """Part of a tree's recall score that its root has; the best of its facts has the rest."""
 
@@ -69,40 +71,42 @@ def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReadin
     """Fuse what the question's words, vector, people and times say, and the browse."""
     dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
     named = inquiry.question.named(inquiry.version.index.registers.speakers.names)
-    tree_facts, tree_cells = _spread(inquiry, browsed)
+    tree_facts, tree_cells = _spread(inquiry, browsed, ranking.tree_floor)
     cells = dialogue.best_of_cells(inquiry.cells)
+    turns = statements.to_places(inquiry.facts, cells)
     around = (
-        ranking.cell * cells
+        ranking.turn * turns
+        + ranking.cell * cells
+        + ranking.region * dialogue.region_mean(cells)
         + ranking.window * inquiry.windows
         + ranking.session * inquiry.sessions
-        + ranking.interval * dialogue.best_of_cells(tree_cells)
     )
     facts = (
-        ranking.fact * inquiry.facts
-        + ranking.words * inquiry.words
-        + statements.from_places(around)
-        + ranking.entity * tree_facts
+        statements.from_places(around)
+        + ranking.stated
+        + ranking.fact * inquiry.facts
         + ranking.length * np.log1p(statements.lengths)
         + ranking.speaker * (statements.speakers == named)
+        + ranking.tree * np.maximum(tree_facts, statements.from_places(dialogue.best_of_cells(tree_cells)))
     )
     places = (
-        ranking.fact * statements.to_places(inquiry.facts, cells)
-        + around
+        around
+        + ranking.fact * turns
         + ranking.length * np.log1p(dialogue.lengths)
         + ranking.speaker * (dialogue.speakers == named)
-        + ranking.asks * dialogue.asks
+        + ranking.tree * dialogue.best_of_cells(tree_cells)
     )
     if inquiry.question.wants_time:
         facts = facts + ranking.dated * (statements.starts != UNKNOWN)
     if reading.names_time:
-        facts = facts + ranking.within * within(reading, statements.starts, statements.ends, statements.sources)
         unknown = np.full(len(dialogue.places), UNKNOWN)
+        facts = facts + ranking.within * within(reading, statements.starts, statements.ends, statements.sources)
         places = places + ranking.within * within(reading, unknown, unknown, dialogue.sources)
     return Scores(_probability(ranking.bias + facts), _probability(ranking.bias + places))
 
 
-def _spread(inquiry: Inquiry, browsed: Mapping[ItemId, float]) -> tuple[Floats, Floats]:
-    """What the browse says of each fact and each cell; 0 for those that it did not come to."""
+def _spread(inquiry: Inquiry, browsed: Mapping[ItemId, float], floor: float) -> tuple[Floats, Floats]:
+    """What the browse says of each fact and each cell, above `floor`; 0 for those that it did not come to."""
     statements, dialogue = inquiry.corpus.statements, inquiry.corpus.dialogue
     facts, cells = np.zeros(len(statements.facts), np.float32), np.zeros(len(dialogue.cells), np.float32)
     for item, likeness in browsed.items():
@@ -111,7 +115,7 @@ def _spread(inquiry: Inquiry, browsed: Mapping[ItemId, float]) -> tuple[Floats, 
         numbers = statements.number_of_row if of_fact else dialogue.number_of_row
         number = -1 if row is None else numbers[row]
         if number >= 0:
-            (facts if of_fact else cells)[number] = likeness
+            (facts if of_fact else cells)[number] = max(likeness - floor, 0.0)
     return facts, cells
 
 

@@ -61,6 +61,16 @@ class Scene:
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", SceneId(digest("scene", self.members[0])))
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Scene)
+            and (self.gate, self.members, self.times) == (other.gate, other.members, other.times)
+            and np.array_equal(self.total, other.total)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.members)
+
     def row(self) -> dict[str, Any]:
         """What is stored; sums are computed again from the vectors."""
         return {"gate": self.gate, "members": list(self.members)}

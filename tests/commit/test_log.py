@@ -167,6 +167,25 @@ async def test_birth_is_kept_and_another_embedder_refused(store: MemoryStore, ow
     assert log.manifest.birth == {"turns_max": 2}
 
 
+async def test_a_reader_sees_cheaply_whether_others_have_written(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row
+) -> None:
+    """After a birth, a commit and a checkpoint past it, but not after its own read; two requests at most."""
+    faulty = FaultyStore(store)
+    reader = make_log(faulty)
+    await reader.read()
+    assert not await reader.moved()
+    log = await owner(store)
+    for act in (lambda: log.commit(row(1)), log.checkpoint, lambda: log.commit(row(2))):
+        await act()
+        moved = await reader.moved()
+        assert moved == ((await make_log(store).read()).version > reader.version)
+        await reader.read()
+        before = len(faulty.calls)
+        assert not await reader.moved()
+        assert len(faulty.calls) - before <= 2
+
+
 async def test_versions_never_go_back(store: MemoryStore, owner: Own, row: Row) -> None:
     """Over owners, checkpoints and fences, numbers only rise."""
     seen = []

@@ -14,7 +14,7 @@ STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PR
     ("clause", "expected"),
     [
         ("I live in Davis", Attribute("residence", "Davis", STATE, "I")),
-        ("i live in davis", Attribute("residence", "davis", STATE, "i")),
+        ("i live in davis", Attribute("residence", "davis", STATE, "I")),
         ("I've been living in San Luis, CA for years", Attribute("residence", "San Luis, CA", STATE, "I")),
         ("Ana lives in Davis now", Attribute("residence", "Davis", STATE, "Ana")),
         ("I moved to Davis last year", Attribute("residence", "Davis", TRANSITION, "I")),

@@ -49,7 +49,7 @@ def test_a_date_decides() -> None:
         ("I cooked dinner with a new recipe", "food"),
         ("Our trip to the beach", "travel"),
         ("My boss gave me a deadline at work", "work"),
-        ("我在公司工作", "other"),
+        ("我在公司工作", "work"),
         ("Blue", "other"),
         ("", "other"),
     ],

@@ -13,7 +13,7 @@ TWO = Speakers(("Melinda Ray", "Ben"))
         ("We saw Lake Tahoe with Mia O'Neil", ("Lake Tahoe", "Mia O'Neil")),
         ("The University of Davis called", ("University of Davis",)),
         ("I write C++ and C# but not C", ("C++", "C#", "C")),
-        ("On Monday in May I met Mr. Fox's dog", ("Fox",)),
+        ("On Monday in May I met Mr. Fox's dog", ("Mr. Fox",)),
         ("Wow, Thanks! Yesterday was fun", ()),
         ("Painting is fun", ()),
         ("Mel met ben at MIT", ("Melinda Ray", "MIT")),

@@ -221,5 +221,5 @@ async def test_any_text(text: str, reply: str, name: str) -> None:
 
 async def test_a_long_turn() -> None:
     """A cell of 8,000 characters without any end of a sentence, and one of nothing but ends."""
-    assert len(await found("word " * 1_600)) == CANDIDATES_MAX - 1
+    assert 0 < len(await found("word " * 1_600)) <= CANDIDATES_MAX
     assert await found("! " * 4_000) == ()
