@@ -1,4 +1,4 @@
-"""One conversation through Ray: 16 sessions in, four questions out, each with source, dates and tree path.
+"""One conversation through Ray: 16 sessions in, four questions out, each with its source.
 
     python examples/quickstart_ray.py
 
@@ -26,7 +26,7 @@ screen = Console(highlight=False)
 def ingest(bob: mf.User) -> None:
     """Make the conversation memory; its sessions are not in order, and need not be."""
     (conversation,) = mf.read_conversations(CONVERSATION)
-    with Progress(console=screen, transient=True) as bar:
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("remembering", total=len(conversation.sessions))
         receipts = bob.ingest_many(conversation.sessions, on_progress=lambda *_: bar.advance(task))
     facts = sum(receipt.facts_added for receipt in receipts)
@@ -34,22 +34,23 @@ def ingest(bob: mf.User) -> None:
 
 
 def when(hit: mf.Hit) -> str:
-    """When it was said, and when it is true."""
-    said = "unknown" if hit.source_time is None else f"{hit.source_time:%d %B %Y}"
+    """When it was said, and when it is true or happened."""
+    said = "at an unknown time" if hit.source_time is None else f"{hit.source_time:%Y-%m-%d}"
     event = hit.event_time
     if event is None:
         return f"said {said}"
-    return f'said {said}, happened {event.start:%Y-%m-%d} to {event.end:%Y-%m-%d} ("{event.expression}")'
+    return f'said {said}, happened {event.start:%Y-%m-%d} ({event.precision}, "{event.expression}")'
 
 
-def answer(bob: mf.User, question: str) -> Panel:
-    """The answer, and the best piece of evidence for it."""
-    found = bob.ask(question)
-    body = Text(found.text, style="bold green" if found else "yellow")
-    for hit in bob.query(question, k=1):
-        body.append(f"\n\n{hit.text}", style="not bold default")
-        body.append(f"\n{when(hit)}\nturns {', '.join(hit.turn_ids)}", style="dim")
-        body.append(f"\n{' > '.join((hit.tree, *hit.path))}", style="dim cyan")
+def evidence(bob: mf.User, question: str) -> Panel:
+    """The best piece of evidence: what it says, when, in which turns, and where in the forest it stands."""
+    result = bob.query(question, k=1)
+    if not result:
+        return Panel(result.message, title=Text(question), title_align="left")
+    hit = result[0]
+    body = Text(hit.text, style="bold green")
+    body.append(f"\n{when(hit)}\nturns {', '.join(hit.turn_ids)}", style="not bold default")
+    body.append(f"\n{' > '.join((hit.tree, *hit.path))}", style="not bold cyan")
     return Panel(body, title=Text(question), title_align="left")
 
 
@@ -63,7 +64,7 @@ def main() -> None:
         bob = client.user("bob")
         ingest(bob)
         for question in questions:
-            screen.print(answer(bob, question))
+            screen.print(evidence(bob, question))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Many users at once on a Ray cluster: handles travel into tasks, each user's forest is an actor of its own.
 
-    ray job submit --address http://127.0.0.1:8265 --working-dir . \
-        --runtime-env-json '{"env_vars": {"PYTHONPATH": "actors"}}' \
-        -- python examples/ray_job.py --store s3://my-bucket/memories
+    ray job submit --address http://127.0.0.1:8265 --working-dir examples \
+        -- python ray_job.py --store s3://my-bucket/memories
 
+The cluster's nodes have memforest-ray installed, and can all reach the store.
 It also runs by itself: `python examples/ray_job.py`.
 """
 

@@ -161,7 +161,7 @@ _ENGLISH: Final = (
     ),
     _pattern("partner", Kind.STATE, r"{who}{am} (?:married|engaged) to {name}"),
     _pattern("partner", Kind.STATE, r"{who}{am} dating {name}"),
-    _pattern("@", Kind.STATE, r"(?:^|\s)(?P<who>my) {pet} (?P<value>(?-i:[A-Z])[\w'-]+)\b"),
+    _pattern("@", Kind.STATE, r"(?:^|\s)(?P<who>my) {pet} (?P<value>(?-i:[A-Z])[\w-]+(?:'(?!s\b)\w+)?)\b"),
     _pattern(
         "@",
         Kind.STATE,
@@ -176,7 +176,7 @@ _ENGLISH: Final = (
         "@",
         Kind.STATE,
         r"(?:^|\s)(?P<who>my) {kin}(?:'s name is| is (?:called|named)|,? (?:called|named)|,)?"
-        r" (?P<value>(?-i:[A-Z])[\w'-]+)\b",
+        r" (?P<value>(?-i:[A-Z])[\w-]+(?:'(?!s\b)\w+)?)\b",
     ),
     # What somebody must know.
     _pattern(

@@ -152,13 +152,20 @@ def _topics(saying: Saying, speakers: Speakers, names: tuple[str, ...]) -> tuple
 
 
 def _event(saying: Saying, times: list[Found]) -> EventTime | None:
-    """The first time of a saying that is not the limit of something ("before 9 June"); else "used to"."""
-    for found in times:
-        if saying.clause.start <= found.start < saying.end and not _is_limit(saying.turn.text, found):
+    """The first time of a saying that is not the limit of something ("before 9 June").
+
+    Of what was true once and is not any more: the limit, since it ended then ("lived in Davis until January 2022");
+    without one, all the time before it was said.
+    """
+    here = [found for found in times if saying.clause.start <= found.start < saying.end]
+    for found in here:
+        if not _is_limit(saying.turn.text, found):
             return found.event
     attribute, source_ms = saying.attribute, saying.turn.source_ms
     if attribute is None or not attribute.past or source_ms is None:
         return None
+    if here:
+        return here[0].event
     return EventTime(source_ms - _LIFETIME_MS, source_ms, Precision.RANGE, "used to", source_ms)
 
 

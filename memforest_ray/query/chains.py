@@ -14,10 +14,10 @@ from memforest_ray.facts.expressions import find_times
 from memforest_ray.facts.words import fold
 from memforest_ray.ids import FactId
 from memforest_ray.index.rows import chain_name, index_words
-from memforest_ray.query.inquiry import Inquiry
+from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.recall import strongest
 from memforest_ray.query.temporal import Direction, TimeReading
-from memforest_ray.trees.leaves import day_of, fact_leaf
+from memforest_ray.trees.leaves import day_of
 from memforest_ray.trees.routing import entity_key, entity_scope
 from memforest_ray.trees.tree import Leaf
 
@@ -269,7 +269,7 @@ def _happening(inquiry: Inquiry, anchor: str) -> Fact | None:
         if fact is not None and fact.kind is not Kind.PLAN:
             happened = 0.2 * (fact.kind in (Kind.TRANSITION, Kind.EVENT)) + 0.2 * _concerns(inquiry, fact)
             found.append((float(ranked[number]) + happened, fact))
-    return min(found, key=lambda entry: (-round(entry[0], 6), fact_leaf(entry[1]).order))[1] if found else None
+    return min(found, key=lambda entry: (-round(entry[0], 6), fact_order(entry[1])))[1] if found else None
 
 
 def _concerns(inquiry: Inquiry, fact: Fact) -> bool:
@@ -279,7 +279,7 @@ def _concerns(inquiry: Inquiry, fact: Fact) -> bool:
 
 def _neighbours(inquiry: Inquiry, reading: TimeReading, span: _Span, neighbour: float) -> Iterator[Pick]:
     """The leaves beside a happening that are most like the question, nearest likeness first."""
-    order = (span.start_ms, span.start_ms, "", 0, "") if span.fact is None else fact_leaf(span.fact).order
+    order = (span.start_ms, span.start_ms, "", 0, "") if span.fact is None else fact_order(span.fact)
     found: list[tuple[float, Leaf]] = []
     for subject in _subjects(inquiry):
         tree = inquiry.version.trees.get(entity_scope(subject))

@@ -8,10 +8,10 @@ from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell, cell_text
 from memforest_ray.facts.times import to_datetime
 from memforest_ray.ids import CellId, FactId, ItemId, ScopeId
-from memforest_ray.query.inquiry import Inquiry
+from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.rank import Scores
 from memforest_ray.query.result import Hit
-from memforest_ray.trees.leaves import cell_leaf, day_of, fact_leaf
+from memforest_ray.trees.leaves import cell_leaf, day_of
 from memforest_ray.trees.nodes import UNKNOWN_MS
 from memforest_ray.trees.routing import session_scope
 from memforest_ray.trees.tree import Leaf, Node, OrderKey
@@ -71,7 +71,7 @@ class HitMaker:
 
     def _order(self, fact: Fact) -> OrderKey:
         """Its place among leaves, which is that of the whole fact, whatever the query may know of it."""
-        return fact_leaf(self.inquiry.version.facts.get(fact.id) or fact).order
+        return fact_order(self.inquiry.version.facts.get(fact.id) or fact)
 
     def of_cell(self, cell: Cell, score: float) -> Hit:
         """A cell, its best turn named first."""

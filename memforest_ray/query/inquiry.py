@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from memforest_ray.commit.version import Version
 from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell
-from memforest_ray.ids import CellId, FactId, SessionId
+from memforest_ray.ids import CellId, FactId, ItemId, SessionId
 from memforest_ray.index.corpus import Corpus
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import UNKNOWN, Integers, place_key, place_of
 from memforest_ray.index.vectors import similarities
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
-from memforest_ray.trees.tree import Child, Node
+from memforest_ray.trees.tree import Child, Node, OrderKey, order_key
 
-__all__ = ["Inquiry", "inquire"]
+__all__ = ["Inquiry", "fact_order", "inquire"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,18 @@ class Inquiry:
             span is not None and (until is None or span[0] < until) and (since is None or span[1] >= since)
             for span in (child.event_ms, child.source_ms)
         )
+
+
+def fact_order(fact: Fact) -> OrderKey:
+    """Where a fact stands among the leaves of any tree."""
+    event = fact.event
+    return order_key(
+        event_ms=None if event is None else event.start_ms,
+        source_ms=fact.source_ms,
+        session_id=fact.session_id,
+        turn=fact.turn,
+        item=ItemId(fact.id),
+    )
 
 
 def inquire(version: Version, request: QueryRequest, vector: NDArray[np.float16] | None) -> Inquiry:

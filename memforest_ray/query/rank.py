@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from memforest_ray.ids import FactId, ItemId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import UNKNOWN, Integers, sessions_of
-from memforest_ray.query.inquiry import Inquiry
+from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.temporal import TimeReading, within
-from memforest_ray.trees.leaves import fact_leaf
 from memforest_ray.trees.routing import entity_key
 from memforest_ray.trees.tree import OrderKey, order_key
 
@@ -23,12 +22,15 @@ __all__ = ["Allowed", "Found", "Ranking", "Scores", "filtered", "in_order", "in_
 class Ranking:
     """Weights of a logistic model over absolute signals: a cosine, a share of the question, yes or no.
 
-    Fitted once to open dialogue (three conversations, each left out in turn), then rounded. A weight is what the
-    logit gains when its signal goes from 0 to 1.
+    Fitted once to open dialogue, by maximum likelihood of the evidence among all facts and turns, on three
+    conversations (with each left out in turn the recall was the same within 0.01), then rounded. A weight is what
+    the evidence gains when its signal goes from 0 to 1.
     """
 
-    bias: float = -9.0
-    """Most of a memory answers nothing."""
+    bias: float = -11.0
+    """Most of a memory answers nothing. Set so that 0.5 parts what answers from what does not."""
+    temperature: float = 2.0
+    """Divides the logit: signals go together, so their sum is surer of itself than it is right."""
     fact: float = 1.3
     """Likeness of the statement itself."""
     turn: float = 4.5
@@ -102,7 +104,7 @@ def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReadin
         unknown = np.full(len(dialogue.places), UNKNOWN)
         facts = facts + ranking.within * within(reading, statements.starts, statements.ends, statements.sources)
         places = places + ranking.within * within(reading, unknown, unknown, dialogue.sources)
-    return Scores(_probability(ranking.bias + facts), _probability(ranking.bias + places))
+    return Scores(_probability(facts, ranking), _probability(places, ranking))
 
 
 def _spread(inquiry: Inquiry, browsed: Mapping[ItemId, float], floor: float) -> tuple[Floats, Floats]:
@@ -119,9 +121,10 @@ def _spread(inquiry: Inquiry, browsed: Mapping[ItemId, float], floor: float) -> 
     return facts, cells
 
 
-def _probability(logit: Floats) -> Floats:
+def _probability(evidence: Floats, ranking: Ranking) -> Floats:
     """The logistic function, rounded so that equal evidence compares equal."""
-    return np.round(1.0 / (1.0 + np.exp(-logit.astype(np.float64))), 6).astype(np.float32)
+    logit = (ranking.bias + evidence.astype(np.float64)) / ranking.temperature
+    return np.round(1.0 / (1.0 + np.exp(-logit)), 6).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,7 @@ def leaf_order(inquiry: Inquiry, found: Found) -> OrderKey:
     if found.fact is not None:
         fact = inquiry.version.facts.get(found.fact)
         if fact is not None:
-            return fact_leaf(fact).order
+            return fact_order(fact)
     session, turn = inquiry.turn(found.place)
     said = int(inquiry.corpus.dialogue.sources[found.place])
     return order_key(

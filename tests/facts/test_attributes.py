@@ -43,6 +43,7 @@ STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PR
         ("We heard I got engaged", Attribute("marital status", "engaged", TRANSITION, "I")),
         ("I'm married to Tom", Attribute("marital status", "married", STATE, "I")),
         ("My husband Tom cooks", Attribute("partner", "Tom", STATE, "I")),
+        ("My daughter Zoe's birthday", Attribute("daughter", "Zoe", STATE, "I")),
         ("My dog's name is Rex", Attribute("dog", "Rex", STATE, "I")),
         ("my dog Rex is old", Attribute("dog", "Rex", STATE, "I")),
         ("I have a cat named Miso", Attribute("cat", "Miso", STATE, "I")),

@@ -223,3 +223,15 @@ async def test_a_long_turn() -> None:
     """A cell of 8,000 characters without any end of a sentence, and one of nothing but ends."""
     assert 0 < len(await found("word " * 1_600)) <= CANDIDATES_MAX
     assert await found("! " * 4_000) == ()
+
+
+async def test_a_past_state_with_a_limit_ended_then() -> None:
+    """What was true until a month is dated by that month, not by a lifetime."""
+    said = 1_681_516_800_000  # 2023-04-15
+    turn = TurnInput(0, "Bob", "user", "I lived in Davis until January 2022.", said)
+    (found,) = await RuleExtractor().extract([CellInput(CellId("c0"), (turn,), None, ("Bob",))])
+    (candidate,) = found.candidates
+
+    assert (candidate.attribute, candidate.value) == ("residence", "Davis")
+    assert candidate.event is not None
+    assert (candidate.event.start.year, candidate.event.start.month, candidate.event.precision) == (2022, 1, "month")

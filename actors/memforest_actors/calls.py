@@ -1,0 +1,134 @@
+"""Calls to forests as virtual actors: found or started by name, asked again under the same op id until the deadline."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from memforest_actors import refs
+from memforest_actors.directory import open_directory
+from memforest_actors.options import DIRECTORY, Components, ForestConfig, Patience, forest_name
+from memforest_actors.refs import ActorRef, Gone
+from memforest_ray.ambient import Clock, Random
+from memforest_ray.config import Settings
+from memforest_ray.errors import ClusterUnavailable, Fenced, OutcomeUnknown, Passivating
+from memforest_ray.ids import OpId, UserId
+
+__all__ = ["Forests", "retire_all"]
+
+CACHED_MAX = 10_000
+"""References kept, about 2 kB each; beyond it the oldest is looked up again when needed."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call, and what became of its tries so far."""
+
+    user: UserId
+    verb: str
+    arguments: dict[str, Any]
+    op_id: OpId | None
+    seen: int
+    begun: bool = False
+    """Some try may have been done."""
+    last: str = "no answer"
+
+    def gave_up(self, deadline_s: float) -> Exception:
+        """What to raise at the deadline."""
+        tried = f"{self.verb} had no answer within {deadline_s:g} s ({self.last})"
+        if self.op_id is not None and self.begun:
+            return OutcomeUnknown(
+                f"{tried}; it may or may not have been done; ask again with op_id={self.op_id!r}, it is done once",
+                op_id=self.op_id,
+            )
+        return ClusterUnavailable(f"{tried}; nothing was changed; try again")
+
+
+class Forests:
+    """Every forest of one store, as seen by one caller. `settings.store` must be canonical."""
+
+    def __init__(
+        self, settings: Settings, components: Components, patience: Patience, clock: Clock, random: Random
+    ) -> None:
+        self._settings = settings
+        self._components = components
+        self._patience = patience
+        self._clock = clock
+        self._random = random
+        self._known: dict[UserId, ActorRef] = {}
+
+    async def call(
+        self,
+        user: UserId,
+        verb: str,
+        arguments: dict[str, Any],
+        *,
+        op_id: OpId | None,
+        seen: int,
+        deadline_s: float,
+    ) -> Any:
+        """The verb's result. Raises our errors; at the deadline OutcomeUnknown for a write, else ClusterUnavailable."""
+        deadline = self._clock.elapsed() + deadline_s
+        call = _Call(user, verb, arguments, op_id, seen)
+        wait_s = self._patience.retry_first_s
+        while (left_s := deadline - self._clock.elapsed()) > 0:
+            try:
+                return await self._try(call, left_s)
+            except (Passivating, Fenced, Gone, TimeoutError) as error:
+                call.last = str(error) or "no answer"
+                self._known.pop(user, None)
+            left_s = max(0.0, deadline - self._clock.elapsed())
+            await asyncio.sleep(min(left_s, self._random.uniform(wait_s / 2, wait_s)))
+            wait_s = min(2 * wait_s, self._patience.retry_last_s)
+        raise call.gave_up(deadline_s)
+
+    async def start_directory(self) -> None:
+        """Start the cluster's directory if there is none. It is a hint: without it everything works too."""
+        with suppress(Gone):
+            await open_directory(self._settings.residents_max)
+
+    async def _try(self, call: _Call, left_s: float) -> Any:
+        async with asyncio.timeout(left_s):
+            ref = await self._find(call.user)
+        before, call.begun = call.begun, True
+        arguments = call.verb, call.arguments, call.op_id, call.seen
+        try:
+            return await ref.call("call", *arguments, timeout_s=left_s, patience=self._patience)
+        except Passivating:
+            call.begun = before
+            raise
+
+    async def _find(self, user: UserId) -> ActorRef:
+        """The user's actor, started if there is none. Raises Gone."""
+        if user not in self._known:
+            name = forest_name(self._settings, user)
+            ref = await refs.find(name) or await self._start(name, user)
+            if len(self._known) >= CACHED_MAX:
+                self._known.pop(next(iter(self._known)))
+            self._known[user] = ref
+        return self._known[user]
+
+    async def _start(self, name: str, user: UserId) -> ActorRef:
+        await refs.notify(DIRECTORY, "admit", name)  # waits for a place, but not for ever: it is a hint
+        config = ForestConfig(name, user, self._settings, self._components, self._patience)
+        return await refs.create("user_forest", name, config)
+
+    async def retire(self, user: UserId, within_s: float) -> None:
+        """Have the user's actor leave, if there is one, and wait until it has."""
+        self._known.pop(user, None)
+        ref = await refs.find(forest_name(self._settings, user))
+        if ref is not None:
+            await _leave(ref, within_s)
+
+
+async def retire_all(prefix: str, within_s: float) -> None:
+    """Have every actor of that kind leave at once, and wait until they have."""
+    found = [await refs.find(name) for name in await refs.names(prefix)]
+    await asyncio.gather(*(_leave(ref, within_s) for ref in found if ref is not None))
+
+
+async def _leave(ref: ActorRef, within_s: float) -> None:
+    try:
+        await ref.call("passivate", timeout_s=within_s)
+    except (Gone, TimeoutError):
+        return

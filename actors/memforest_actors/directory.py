@@ -1,0 +1,133 @@
+"""Which forests live on which node: bounds activations and names whom to passivate. A hint, never a source of truth.
+
+Forests report themselves, so a directory that was lost knows everything again one beat later.
+"""
+
+import asyncio
+import os
+from dataclasses import dataclass, replace
+
+from memforest_actors import refs
+from memforest_actors.options import DIRECTORY, PATIENCE
+from memforest_ray.ambient import Clock, SystemClock
+
+__all__ = ["DirectoryActor", "Residency", "Resident", "open_directory"]
+
+ACTIVATIONS_MAX = 8
+"""In flight at once: starting a process costs about half a second of a core, the calls under way need cores too."""
+BEATS_MISSED_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """A forest's last word about itself."""
+
+    name: str
+    node_id: str
+    used_at: float
+    """When it was last called, on the directory's clock, in seconds."""
+    heard_at: float
+    busy: bool
+    """Calls are under way: it is not asked to leave."""
+    asked: bool = False
+    """It was asked to leave already."""
+
+
+class Residency:
+    """The table: who lives where, who has been quiet longest. Plain decisions, no waiting."""
+
+    def __init__(self, residents_max: int, clock: Clock, beat_s: float = PATIENCE.beat_s) -> None:
+        self._residents_max = residents_max
+        self._clock = clock
+        self._forget_s = beat_s * BEATS_MISSED_MAX
+        self._residents: dict[str, Resident] = {}
+
+    def heard(self, name: str, node_id: str, idle_s: float, *, busy: bool) -> list[str]:
+        """Note a report; names of forests of that node that should leave, longest quiet first."""
+        now = self._clock.elapsed()
+        before = self._residents.get(name)
+        asked = before is not None and before.asked
+        self._residents[name] = Resident(name, node_id, now - idle_s, now, busy, asked)
+        return self._surplus(node_id)
+
+    def left(self, name: str) -> None:
+        self._residents.pop(name, None)
+
+    def count(self, node_id: str | None = None) -> int:
+        """Residents of a node, or of all."""
+        self._drop_silent()
+        return sum(node_id in (None, resident.node_id) for resident in self._residents.values())
+
+    def _surplus(self, node_id: str) -> list[str]:
+        excess = self.count(node_id) - self._residents_max
+        if excess <= 0:
+            return []
+        here = [resident for resident in self._residents.values() if resident.node_id == node_id]
+        excess -= sum(resident.asked for resident in here)
+        quiet = sorted(
+            (resident for resident in here if not resident.busy and not resident.asked),
+            key=lambda resident: (resident.used_at, resident.name),
+        )
+        leaving = quiet[: max(0, excess)]
+        for resident in leaving:
+            self._residents[resident.name] = replace(resident, asked=True)
+        return [resident.name for resident in leaving]
+
+    def _drop_silent(self) -> None:
+        oldest = self._clock.elapsed() - self._forget_s
+        for resident in [each for each in self._residents.values() if each.heard_at < oldest]:
+            del self._residents[resident.name]
+
+
+class DirectoryActor:
+    """The one directory of a cluster."""
+
+    def __init__(self, residents_max: int) -> None:
+        self._residency = Residency(residents_max, SystemClock())
+        self._places = asyncio.Semaphore(ACTIVATIONS_MAX)
+        self._granted: dict[str, asyncio.TimerHandle] = {}
+        self._errands: set[asyncio.Task[None]] = set()
+
+    async def ping(self) -> int:
+        """That the event loop turns, and in which process."""
+        return os.getpid()
+
+    async def admit(self, name: str) -> tuple[str, None]:
+        """Return when the forest may be started: few are at once. A grant that is not used runs out."""
+        if name in self._granted:
+            return "ok", None
+        await self._places.acquire()
+        if name in self._granted:  # somebody else asked for it meanwhile
+            self._places.release()
+        else:
+            loop = asyncio.get_running_loop()
+            self._granted[name] = loop.call_later(PATIENCE.activation_s, self._release, name)
+        return "ok", None
+
+    def _release(self, name: str) -> None:
+        timer = self._granted.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+            self._places.release()
+
+    async def heard(self, name: str, node_id: str, idle_s: float, busy: bool) -> tuple[str, None]:
+        """A forest reports; over the node's cap the longest quiet ones are asked to leave."""
+        self._release(name)
+        for leaving in self._residency.heard(name, node_id, idle_s, busy=busy):
+            errand = asyncio.create_task(refs.notify(leaving, "passivate"))
+            self._errands.add(errand)
+            errand.add_done_callback(self._errands.discard)
+        return "ok", None
+
+    async def left(self, name: str) -> tuple[str, None]:
+        self._residency.left(name)
+        return "ok", None
+
+    async def residents(self) -> tuple[str, int]:
+        """How many forests are known to be in memory."""
+        return "ok", self._residency.count()
+
+
+async def open_directory(residents_max: int) -> None:
+    """Start the cluster's directory if there is none."""
+    await refs.create("directory", DIRECTORY, residents_max)

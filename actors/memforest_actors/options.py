@@ -1,0 +1,148 @@
+"""What Ray is told about each kind of actor: one table. And how patient we are with actors: one more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from memforest_ray.config import Settings
+from memforest_ray.ids import UserId, digest
+
+__all__ = [
+    "DIRECTORY",
+    "FOREST_PREFIX",
+    "NAMESPACE",
+    "OFFLINE",
+    "PATIENCE",
+    "ROLES",
+    "Components",
+    "ForestConfig",
+    "Patience",
+    "PoolRole",
+    "Role",
+    "forest_name",
+    "member_name",
+]
+
+NAMESPACE = "memforest"
+"""Names are unique per Ray namespace; an anonymous one would hide our actors from the next driver."""
+
+DIRECTORY = "memforest-directory"
+FOREST_PREFIX = "uf-"
+MIB = 1 << 20
+
+PoolRole = Literal["extractor", "summarizer", "embedder"]
+
+_SHARED: Mapping[str, Any] = {
+    "namespace": NAMESPACE,
+    "lifetime": "detached",  # outlives the driver that happened to ask first
+    "get_if_exists": True,
+    "num_cpus": 0,  # we count memory and calls, not cores
+    "max_concurrency": 1000,  # coroutines of one event loop; real bounds are the lane's and the queue's
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One kind of actor: where its plain class is, and its options."""
+
+    actor: str
+    """`module:Class`; imported only by who creates one, so that a mere caller stays light."""
+    options: Mapping[str, Any]
+
+
+def _role(actor: str, **own: Any) -> Role:
+    return Role(actor, MappingProxyType({**_SHARED, **own}))
+
+
+# A restart would bring back every forest of a lost node at once, wanted or not: the next call starts it instead.
+_ON_DEMAND: Mapping[str, Any] = {"max_restarts": 0, "max_task_retries": 0}
+# Members of a pool keep nothing: Ray may restart them and repeat their calls.
+_STATELESS: Mapping[str, Any] = {"max_restarts": -1, "max_task_retries": 2, "scheduling_strategy": "SPREAD"}
+
+ROLES: Mapping[str, Role] = MappingProxyType(
+    {
+        "user_forest": _role(
+            "memforest_actors.user_forest:UserForestActor", **_ON_DEMAND, memory=100 * MIB
+        ),  # 66 MB empty, about 90 with a conversation
+        "extractor": _role("memforest_actors.extractors:ExtractorActor", **_STATELESS, memory=100 * MIB),
+        "summarizer": _role("memforest_actors.summarizers:SummarizerActor", **_STATELESS, memory=100 * MIB),
+        "embedder": _role(
+            "memforest_actors.embedders:EmbedderActor", **_STATELESS, memory=400 * MIB
+        ),  # the shipped model takes 280 to 445 MB
+        "directory": _role("memforest_actors.directory:DirectoryActor", max_restarts=-1, max_task_retries=0),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long we wait for actors, in seconds unless said otherwise."""
+
+    retry_first_s: float = 0.05
+    """A leaving actor is usually gone by then."""
+    retry_last_s: float = 5.0
+    """Waits double up to this, each jittered, so that a thousand callers of a lost node do not come as one."""
+    probe_s: float = 5.0
+    """A call that takes longer than this is attended: is its actor's loop still turning?"""
+    probes_missed_max: int = 6
+    """So a stopped process is given up after about a minute; a loop that long busy is as good as stopped."""
+    beat_s: float = 20.0
+    """How often a forest tells the directory that it is there."""
+    hint_s: float = 2.0
+    """The directory is a hint: who does not hear from it in time goes on without."""
+    activation_s: float = 30.0
+    """A granted activation that never reported frees its place after this."""
+    drain_s: float = 30.0
+    """How long a leaving forest waits for calls under way. A write cut off is asked again under its op id."""
+    pool_call_s: float = 600.0
+    """One batch for one pool member; a model may be slow, a batch is bounded."""
+
+
+PATIENCE = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Who extracts, summarises and embeds: `module:function` each, called with the settings, inside the pools."""
+
+    extractor: str = "memforest_actors.offline:extractor"
+    summarizer: str = "memforest_actors.offline:summarizer"
+    embedder: str = "memforest_actors.offline:embedder"
+
+    def of(self, role: PoolRole) -> str:
+        return {"extractor": self.extractor, "summarizer": self.summarizer, "embedder": self.embedder}[role]
+
+
+OFFLINE = Components()
+
+
+@dataclass(frozen=True, slots=True)
+class ForestConfig:
+    """All that an actor needs to find its forest."""
+
+    name: str
+    user: UserId
+    settings: Settings
+    """With the store's canonical URL: the actor stands in another directory than the caller."""
+    components: Components
+    patience: Patience = PATIENCE
+
+
+_NOT_THE_FORESTS = frozenset({"store", "runtime", "address", "call_deadline_s", "residents_max"})
+"""Settings that are the caller's or the cluster's: two callers who differ in them mean the same forest."""
+
+
+def forest_name(settings: Settings, user: UserId) -> str:
+    """Name of a user's actor. Ids never stand in names; another store or other settings are another actor.
+
+    `settings.store` must be canonical.
+    """
+    shape = settings.model_dump_json(exclude=set(_NOT_THE_FORESTS))
+    return FOREST_PREFIX + digest(settings.store, shape, user, size=12)
+
+
+def member_name(role: PoolRole, factory: str, settings: Settings, node_id: str) -> str:
+    """Name of the pool member of one node; forests of all stores share it if its model is the same."""
+    model = settings.model_dump_json(include={"embed_threads", "embed_folder"})
+    return f"{role}-{digest(factory, model, size=4)}-{node_id[:12]}"

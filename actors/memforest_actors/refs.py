@@ -1,0 +1,168 @@
+"""Typed references to actors: the only file that calls `.remote`. Handles never leave it, Ray's errors neither.
+
+Three answers are possible: the actor's (a value, or one of our errors), or `Gone`: it died, is leaving or hangs, and
+the call may or may not have been done.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.actor import ActorHandle, exit_actor
+from ray.exceptions import (
+    ActorUnschedulableError,
+    NodeDiedError,
+    ObjectLostError,
+    RayActorError,
+    RaySystemError,
+    RayTaskError,
+    RpcError,
+    WorkerCrashedError,
+)
+from ray.util import list_named_actors
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from memforest_actors.options import NAMESPACE, PATIENCE, ROLES, Patience
+from memforest_actors.reply import load, opened
+
+__all__ = ["ActorRef", "Gone", "Here", "create", "find", "leave", "names", "nodes", "notify", "whereabouts"]
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_LOST = (
+    RayActorError,
+    NodeDiedError,
+    WorkerCrashedError,
+    ObjectLostError,
+    RaySystemError,
+    RpcError,
+    ActorUnschedulableError,
+)
+
+
+class Gone(Exception):  # noqa: N818 - not an error of the actor's, a fact about it
+    """No answer will come from this actor. What was asked of it may have been done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where the code that asks is running."""
+
+    node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActorRef:
+    """One actor, found by name. May be dead: only a call tells."""
+
+    name: str
+    _handle: ActorHandle[Any]
+
+    async def call(self, method: str, *arguments: Any, timeout_s: float, patience: Patience = PATIENCE) -> Any:
+        """The method's answer. Raises our errors, `Gone`, or `TimeoutError` after `timeout_s`.
+
+        A long call is attended: when the actor does not answer probes either it is killed, so that its name is free.
+        That is safe: a process that lives on is fenced by the store.
+        """
+        waiting = asyncio.ensure_future(_answer(self._handle, method, arguments))
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._attend(waiting, patience)
+                return opened(await waiting)
+        finally:
+            waiting.cancel()
+
+    async def _attend(self, waiting: "asyncio.Future[Any]", patience: Patience) -> None:
+        missed = 0
+        while not (await asyncio.wait({waiting}, timeout=patience.probe_s))[0]:
+            missed = missed + 1 if await self.pid(patience.probe_s) is None else 0
+            if missed >= patience.probes_missed_max:
+                self.kill()
+                raise Gone(f"actor {self.name} does not answer")
+
+    async def pid(self, within_s: float) -> int | None:
+        """The actor's process; None if its event loop does not answer in time."""
+        try:
+            async with asyncio.timeout(within_s):
+                process: int = await _answer(self._handle, "ping", ())
+        except (Gone, TimeoutError):
+            return None
+        return process
+
+    def kill(self) -> None:
+        """End a process that hangs, and free its name: whoever needs the actor starts it anew."""
+        ray.kill(self._handle)
+
+
+async def _answer(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> Any:
+    """What the actor replies, Ray's own failures turned into `Gone`."""
+    try:
+        return await getattr(handle, method).remote(*arguments)
+    except _LOST as error:
+        raise Gone(str(error).partition("\n")[0]) from error
+    except RayTaskError as error:  # a bug in the actor: show what it was, and where
+        cause = getattr(error, "cause", None) or error
+        cause.add_note(_COLOUR.sub("", str(error)))
+        raise cause from None
+
+
+async def find(name: str) -> ActorRef | None:
+    """The actor of that name, or None. Asks the cluster, so it takes a round trip."""
+    try:
+        return ActorRef(name, await asyncio.to_thread(ray.get_actor, name, NAMESPACE))
+    except ValueError:
+        return None
+    except _LOST as error:
+        raise Gone(str(error)) from error
+
+
+async def create(role: str, name: str, *arguments: Any, node_id: str | None = None) -> ActorRef:
+    """The actor of that name, started if there is none (`arguments` count only then); on `node_id` if possible."""
+    return await asyncio.to_thread(_create, role, name, arguments, node_id)
+
+
+def _create(role: str, name: str, arguments: Sequence[Any], node_id: str | None) -> ActorRef:
+    kind = ROLES[role]
+    options: dict[str, Any] = {**kind.options, "name": name}
+    if node_id is not None:
+        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id, soft=True)
+    try:
+        handle = ray.remote(load(kind.actor)).options(**options).remote(*arguments)
+    except (*_LOST, ValueError) as error:  # ValueError: it died between Ray's look and Ray's answer
+        raise Gone(str(error).partition("\n")[0]) from error
+    return ActorRef(name, handle)
+
+
+async def notify(name: str, method: str, *arguments: Any) -> None:
+    """Tell an actor something if it exists; whether it listens does not matter."""
+    try:
+        ref = await find(name)
+        if ref is not None:
+            await ref.call(method, *arguments, timeout_s=PATIENCE.hint_s)
+    except (Gone, TimeoutError):
+        return
+
+
+async def names(prefix: str) -> list[str]:
+    """Names of the living actors that start with `prefix`."""
+    rows = await asyncio.to_thread(list_named_actors, all_namespaces=True)
+    return sorted(row["name"] for row in rows if row["namespace"] == NAMESPACE and row["name"].startswith(prefix))
+
+
+async def nodes() -> list[str]:
+    """Ids of the nodes that may host actors, sorted: those with cores, or all if none declares any."""
+    alive = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"]]
+    hosts = [node for node in alive if node["Resources"].get("CPU")] or alive
+    return sorted(node["NodeID"] for node in hosts)
+
+
+def whereabouts() -> Here:
+    """Where this process stands in the cluster."""
+    return Here(ray.get_runtime_context().get_node_id())
+
+
+def leave() -> None:
+    """End this actor's process once the calls under way are done; never returns. Only inside an actor's method."""
+    exit_actor()  # type: ignore[no-untyped-call]  # Ray's own signature

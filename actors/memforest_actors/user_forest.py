@@ -1,0 +1,157 @@
+"""One user's forest as an actor: found by name, activated by its first call, gone again when it is idle.
+
+One event loop, no concurrency groups: writes queue in the driver's lane, reads work on immutable versions. Nothing
+here is needed for correctness; a second actor of the same user is fenced by the store.
+"""
+
+import asyncio
+import logging
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from memforest_actors import refs
+from memforest_actors.options import DIRECTORY, ForestConfig, PoolRole
+from memforest_actors.pool import PooledEmbedder, PooledExtractor, PooledSummarizer, open_pool
+from memforest_actors.reply import Reply, load, reply_of
+from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
+from memforest_ray.errors import Fenced, MemForestError, Passivating
+from memforest_ray.ids import OpId, user_hash
+from memforest_ray.local.driver import Models
+
+__all__ = ["Driver", "Status", "UserForestActor"]
+
+log = logging.getLogger("memforest")
+
+
+class Driver(Protocol):
+    """What drives a forest: `memforest_ray.local.ForestDriver`."""
+
+    async def call(self, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """An actor about itself."""
+
+    pid: int
+    node_id: str
+    idle_s: float
+    calls: int
+    """Under way."""
+
+
+class UserForestActor:
+    """A plain class; Ray is told about it in `refs`. The constructor cannot fail: that would look like a crash."""
+
+    def __init__(self, config: ForestConfig) -> None:
+        self._config = config
+        self._clock: Clock = SystemClock()
+        self._random: Random = SystemRandom()
+        self._activation: asyncio.Task[Driver] | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._calls = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._leaving: asyncio.Task[None] | None = None
+        self._farewell: asyncio.Task[None] | None = None
+        self._used = self._clock.elapsed()
+
+    async def ping(self) -> int:
+        """That the event loop turns, and in which process."""
+        return os.getpid()
+
+    async def status(self) -> Reply:
+        """Where the actor is and what it does."""
+        return "ok", Status(os.getpid(), refs.whereabouts().node_id, self._idle_s(), self._calls)
+
+    async def call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Reply:
+        """A verb of the forest. `Passivating` says that the call was not begun."""
+        if self._leaving is not None:
+            return "error", Passivating("the forest's actor is leaving; the call was not begun; again")
+        self._used = self._clock.elapsed()
+        self._calls += 1
+        self._quiet.clear()
+        try:
+            reply = await reply_of(self._call(verb, arguments, op_id, seen))
+        finally:
+            self._calls -= 1
+            self._used = self._clock.elapsed()
+            if not self._calls:
+                self._quiet.set()
+        if isinstance(reply[1], Fenced):
+            self._begin_to_leave()
+            self._farewell = asyncio.create_task(self._ask_to_leave())
+        return reply
+
+    async def _call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Any:
+        driver = await self._activated()
+        return await driver.call(verb, arguments, op_id=op_id, seen=seen)
+
+    async def passivate(self) -> None:
+        """Refuse new calls, finish those under way, checkpoint, end the process. The caller sees it die."""
+        await self._begin_to_leave()
+        refs.leave()
+
+    def _begin_to_leave(self) -> "asyncio.Task[None]":
+        if self._leaving is None:
+            self._leaving = asyncio.create_task(self._drain())
+        return self._leaving
+
+    async def _drain(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._config.patience.drain_s):
+                await self._quiet.wait()
+        if self._watch is not None:
+            self._watch.cancel()
+        try:
+            if self._activation is not None:
+                await (await self._activation).close()
+        except MemForestError as error:
+            # Everything acknowledged is in the store's log already; only the next activation takes longer.
+            log.warning("forest %s left without a checkpoint: %s", user_hash(self._config.user)[:12], error)
+        await refs.notify(DIRECTORY, "left", self._config.name)
+
+    async def _ask_to_leave(self) -> None:
+        """Ray ends an actor only from one of its methods, so the actor calls itself."""
+        await refs.notify(self._config.name, "passivate")
+
+    async def _activated(self) -> Driver:
+        """The driver; the first call opens it, calls meanwhile wait for the same opening, a failed one is retried."""
+        if self._watch is None:
+            self._watch = asyncio.create_task(self._look_after())
+        if self._activation is None or (self._activation.done() and self._activation.exception() is not None):
+            self._activation = asyncio.create_task(self._activate())
+        return await asyncio.shield(self._activation)
+
+    async def _activate(self) -> Driver:
+        config = self._config
+        roles: tuple[PoolRole, ...] = ("extractor", "summarizer", "embedder")
+        extractors, summarizers, embedders = await asyncio.gather(
+            *(open_pool(role, config.components, config.settings, self._random) for role in roles)
+        )
+        models = Models(
+            PooledExtractor(extractors),
+            await PooledSummarizer.open(summarizers),
+            await PooledEmbedder.open(embedders, config.name),
+        )
+        driver: Driver = load(config.settings.driver)(config.user, config.settings, models)
+        return driver
+
+    def _idle_s(self) -> float:
+        return 0.0 if self._calls else self._clock.elapsed() - self._used
+
+    async def _look_after(self) -> None:
+        """Report to the directory at every beat; leave when idle for long enough."""
+        idle_s_max = self._config.settings.idle_s * self._random.uniform(0.8, 1.2)  # not all at once
+        while True:
+            await refs.notify(
+                DIRECTORY, "heard", self._config.name, refs.whereabouts().node_id, self._idle_s(), self._calls > 0
+            )
+            rest_s = idle_s_max - self._idle_s()
+            if rest_s <= 0:
+                await self._ask_to_leave()
+            await asyncio.sleep(min(max(rest_s, 0.01), self._config.patience.beat_s))

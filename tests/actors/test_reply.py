@@ -1,0 +1,45 @@
+"""Replies of actors."""
+
+import pytest
+
+from memforest_actors.reply import load, opened, reply_of
+from memforest_ray.errors import InvalidInput, MemForestError, NotFound
+
+
+async def _value() -> int:
+    return 7
+
+
+async def _raise(error: Exception) -> None:
+    raise error
+
+
+async def test_a_value_comes_through() -> None:
+    """A reply holds what the work gave."""
+    assert opened(await reply_of(_value())) == 7
+
+
+async def test_our_error_travels_as_a_value() -> None:
+    """An error of ours is packed, and raised where the reply is opened."""
+    reply = await reply_of(_raise(NotFound("gone", name="x")))
+    assert reply[0] == "error"
+    with pytest.raises(MemForestError, match="gone"):
+        opened(reply)
+
+
+async def test_a_bug_is_not_packed() -> None:
+    """What is not ours passes."""
+    with pytest.raises(KeyError):
+        await reply_of(_raise(KeyError("x")))
+
+
+@pytest.mark.parametrize("path", ["", "json", "json:nothing", "no_such_module:x", ":x"])
+def test_what_cannot_be_loaded(path: str) -> None:
+    """A path that names nothing is the caller's mistake, named."""
+    with pytest.raises(InvalidInput, match="cannot be loaded"):
+        load(path)
+
+
+def test_load() -> None:
+    """`module:name` is what it says."""
+    assert load("memforest_ray.errors:NotFound") is NotFound
