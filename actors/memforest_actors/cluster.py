@@ -11,11 +11,9 @@ from memforest_actors.environment import address_given, auth_mode_here, prepare_
 from memforest_actors.launch import OwnHead
 from memforest_actors.options import NAMESPACE, OFFLINE, PATIENCE, Components, Patience
 from memforest_ray.ambient import SystemClock, SystemRandom
-from memforest_ray.commit.users import delete_user
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, InvalidInput
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.local.runtime import all_users
 from memforest_ray.storage.open import open_store
 from memforest_ray.storage.store import ObjectStore
 
@@ -171,10 +169,14 @@ class RayRuntime:
 
     async def users(self, prefix: str) -> list[str]:
         """Ids of the users whose forests the store holds, sorted. No actor is needed for it."""
+        from memforest_ray.local.runtime import all_users  # noqa: PLC0415 - loads all of the library
+
         return await all_users(self._store, prefix)
 
     async def delete_user(self, user: UserId) -> None:
         """Have the user's actor leave, then remove everything of his from the store. Raises NotFound."""
+        from memforest_ray.commit.users import delete_user  # noqa: PLC0415 - few ever need it
+
         await self._forests.retire(user, LEAVE_S)
         await delete_user(self._store, user, self._clock, self._random)
 

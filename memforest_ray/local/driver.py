@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from memforest_ray.ambient import Clock, Random
+from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.log import CommitLog, Reload
 from memforest_ray.commit.manifest import check_fingerprint
 from memforest_ray.commit.version import Birth, Version
@@ -328,17 +329,19 @@ class ForestDriver:
 
     async def _own(self) -> bool:
         """Make sure that the forest is ours. False when it has changed since it was read: it was read again."""
-        if self._log.owned:
+        if self._log.owned and not self._log.erasing:
             return True
         if not self._probed:
             await probe(self._store, self._random)
             self._probed = True
         async with self._opening:
-            try:
-                others = await self._log.claim(self._settings.birth, fingerprint_row(self._models.embedder))
-            except Reload:
-                await self._load()
-                return False
+            others: Sequence[Changes] = ()
+            if not self._log.owned:
+                try:
+                    others = await self._log.claim(self._settings.birth, fingerprint_row(self._models.embedder))
+                except Reload:
+                    await self._load()
+                    return False
             if others:
                 await self._load()
             if self._log.erasing:
