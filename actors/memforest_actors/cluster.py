@@ -59,6 +59,7 @@ class _Connection:
         self._lock = threading.Lock()
         self._clients = 0
         self._ours = False
+        self._joined: str | None = None
         self._head: OwnHead | None = None
 
     def acquire(self, settings: Settings, components: Components) -> None:
@@ -66,6 +67,11 @@ class _Connection:
         with self._lock:
             if not self._clients:
                 self._open(settings, components)
+            elif self._joined is not None and settings.address not in (None, self._joined):
+                raise InvalidInput(
+                    f"this process is connected to the Ray cluster at {self._joined} already; nothing was done; "
+                    f"close that client before joining {settings.address}"
+                )
             self._clients += 1
 
     def release(self) -> None:
@@ -87,6 +93,7 @@ class _Connection:
         if address is None:
             self._head = launch.start_own(settings, components)
             address = self._head.state.address
+        self._joined = settings.address or address
         try:
             ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
@@ -98,7 +105,7 @@ class _Connection:
     def _close(self) -> None:
         import ray  # noqa: PLC0415 - imported when it was opened
 
-        head, self._head, self._ours = self._head, None, False
+        head, self._head, self._ours, self._joined = self._head, None, False, None
         ray.shutdown()
         if head is not None:
             head.stop()

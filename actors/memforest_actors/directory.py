@@ -41,6 +41,16 @@ class Residency:
         self._clock = clock
         self._forget_s = beat_s * BEATS_MISSED_MAX
         self._residents: dict[str, Resident] = {}
+        self._capacities: dict[str, int] = {}
+
+    def fit(self, capacities: dict[str, int]) -> None:
+        """How many forests fit each node of the cluster."""
+        self._capacities = dict(capacities)
+
+    def room(self, arriving: int) -> list[str]:
+        """Names of forests, of any node, that should leave so that `arriving` more fit; longest quiet first."""
+        places = sum(self._cap(node_id) for node_id in self._capacities)
+        return self._ask(self.count() + arriving - places, list(self._residents.values()))
 
     def heard(self, name: str, node_id: str, idle_s: float, *, busy: bool) -> list[str]:
         """Note a report; names of forests of that node that should leave, longest quiet first."""
@@ -58,14 +68,18 @@ class Residency:
         self._drop_silent()
         return sum(node_id in (None, resident.node_id) for resident in self._residents.values())
 
+    def _cap(self, node_id: str) -> int:
+        return min(self._residents_max, self._capacities.get(node_id, self._residents_max))
+
     def _surplus(self, node_id: str) -> list[str]:
-        excess = self.count(node_id) - self._residents_max
-        if excess <= 0:
-            return []
-        here = [resident for resident in self._residents.values() if resident.node_id == node_id]
-        excess -= sum(resident.asked for resident in here)
+        excess = self.count(node_id) - self._cap(node_id)
+        return self._ask(excess, [each for each in self._residents.values() if each.node_id == node_id])
+
+    def _ask(self, excess: int, among: list[Resident]) -> list[str]:
+        """Choose who leaves, and remember that they were asked."""
+        excess -= sum(resident.asked for resident in among)
         quiet = sorted(
-            (resident for resident in here if not resident.busy and not resident.asked),
+            (resident for resident in among if not resident.busy and not resident.asked),
             key=lambda resident: (resident.used_at, resident.name),
         )
         leaving = quiet[: max(0, excess)]
@@ -96,6 +110,9 @@ class DirectoryActor:
         """Return when the forest may be started: few are at once. A grant that is not used runs out."""
         if name in self._granted:
             return "ok", None
+        self._residency.fit(await refs.capacities())
+        # Ray would keep a forest that does not fit waiting, and us without a word of it.
+        self._send_away(self._residency.room(1 + len(self._granted)))
         await self._places.acquire()
         if name in self._granted:  # somebody else asked for it meanwhile
             self._places.release()
@@ -113,11 +130,14 @@ class DirectoryActor:
     async def heard(self, name: str, node_id: str, idle_s: float, busy: bool) -> tuple[str, None]:
         """A forest reports; over the node's cap the longest quiet ones are asked to leave."""
         self._release(name)
-        for leaving in self._residency.heard(name, node_id, idle_s, busy=busy):
-            errand = asyncio.create_task(refs.notify(leaving, "passivate"))
+        self._send_away(self._residency.heard(name, node_id, idle_s, busy=busy))
+        return "ok", None
+
+    def _send_away(self, names: list[str]) -> None:
+        for name in names:
+            errand = asyncio.create_task(refs.notify(name, "passivate"))
             self._errands.add(errand)
             errand.add_done_callback(self._errands.discard)
-        return "ok", None
 
     async def left(self, name: str) -> tuple[str, None]:
         self._residency.left(name)

@@ -25,10 +25,22 @@ from ray.exceptions import (
 from ray.util import list_named_actors
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from memforest_actors.options import NAMESPACE, PATIENCE, ROLES, Patience
+from memforest_actors.options import FOREST_BYTES, NAMESPACE, PATIENCE, ROLES, Patience
 from memforest_actors.reply import load, opened
 
-__all__ = ["ActorRef", "Gone", "Here", "create", "find", "leave", "names", "nodes", "notify", "whereabouts"]
+__all__ = [
+    "ActorRef",
+    "Gone",
+    "Here",
+    "capacities",
+    "create",
+    "find",
+    "leave",
+    "names",
+    "nodes",
+    "notify",
+    "whereabouts",
+]
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOST = (
@@ -42,7 +54,7 @@ _LOST = (
 )
 
 
-class Gone(Exception):  # noqa: N818 - not an error of the actor's, a fact about it
+class Gone(Exception):
     """No answer will come from this actor. What was asked of it may have been done."""
 
 
@@ -153,9 +165,18 @@ async def names(prefix: str) -> list[str]:
 
 async def nodes() -> list[str]:
     """Ids of the nodes that may host actors, sorted: those with cores, or all if none declares any."""
+    return sorted(node["NodeID"] for node in await _hosts())
+
+
+async def capacities() -> dict[str, int]:
+    """How many forests fit each node that may host some, by the memory that Ray gives out there."""
+    hosts = await _hosts()
+    return {node["NodeID"]: int(node["Resources"].get("memory", 0) // FOREST_BYTES) for node in hosts}
+
+
+async def _hosts() -> list[dict[str, Any]]:
     alive = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"]]
-    hosts = [node for node in alive if node["Resources"].get("CPU")] or alive
-    return sorted(node["NodeID"] for node in hosts)
+    return [node for node in alive if node["Resources"].get("CPU")] or alive
 
 
 def whereabouts() -> Here:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memforest_ray.facts.words import query_tokens, words
+from memforest_ray.facts.words import query_tokens, stem, word_set, words
 
 __all__ = ["Question"]
 
@@ -14,6 +14,14 @@ _WANTS_TIME: Final = re.compile(
     r"|什么时候|何时|几时|哪一?[年月天]|几[月号]|कब|किस (दिन|साल|महीने)",
     re.IGNORECASE,
 )
+_ASKING: Final = re.compile(r"什么时候|什么|为什么|哪[个家里儿些所位]?|谁|多少|怎么样?|几[个年月天次]?|[吗呢吧的了]")
+"""Chinese words that only ask; they stand in no answer."""
+_EMPTY: Final = word_set(
+    "क्या कौन कौनसा कौनसी सा सी किस किसने किसको कब कहाँ कहां कितने कितना कितनी कैसे क्यों है हैं हूँ हो था थी थे "
+    "में से का की के को ने पर और भी तो ही"
+)
+_EMPTY_STEMS: Final = frozenset(map(stem, _EMPTY))
+"""Hindi words that only ask, or bind others."""
 _FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll"})
 _OWN_SPEAKER: Final = "user"
 """The speaker of a turn that has no name and is the user's: whom "I" means in a question."""
@@ -36,7 +44,7 @@ class Question:
         """Read a question. Never raises."""
         return cls(
             text=text,
-            terms=tuple(dict.fromkeys(query_tokens(text))),
+            terms=_terms(text),
             spelt=frozenset(_names(text)),
             wants_time=_WANTS_TIME.search(text) is not None,
         )
@@ -51,6 +59,13 @@ class Question:
         """The number of the one speaker it names; None when it names none or several: then nobody is preferred."""
         found = [number for number, speaker in enumerate(speakers) if self.names(speaker)]
         return found[0] if len(found) == 1 else None
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    """Words to look up; all of them when there are only asking ones."""
+    found = dict.fromkeys(query_tokens(_ASKING.sub(" ", text)))
+    kept = tuple(word for word in found if word not in _EMPTY_STEMS)
+    return kept or tuple(dict.fromkeys(query_tokens(text)))
 
 
 def _names(text: str) -> list[str]:

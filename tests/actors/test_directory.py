@@ -50,6 +50,19 @@ def test_who_left_is_gone() -> None:
     assert residency.count() == 0
 
 
+def test_room_is_made_before_a_cluster_is_full() -> None:
+    """An arrival that would not fit sends away the longest quiet of any node, busy ones excepted."""
+    residency = Residency(200, ManualClock())
+    residency.fit({"n1": 1, "n2": 2})
+    residency.heard("a", "n1", 90, busy=True)
+    residency.heard("b", "n2", 10, busy=False)
+    assert residency.room(1) == []
+    residency.heard("c", "n2", 50, busy=False)
+    assert residency.room(1) == ["c"]
+    assert residency.room(1) == []
+    assert residency.room(2) == ["b"]
+
+
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.floats(0, 100)), max_size=40), st.integers(1, 4))
 def test_enough_are_asked(reports: list[tuple[str, float]], cap: int) -> None:
     """Whatever is reported, as many idle forests have been asked to leave as there are over the cap, and no more."""

@@ -207,7 +207,13 @@ async def test_unknown_driver(settings: Settings) -> None:
     await broken.close()
 
 
-async def test_directory_counts_and_asks_to_leave(runtime: RayRuntime, call: Call) -> None:
+async def test_one_cluster_at_a_time(runtime: RayRuntime, settings: Settings) -> None:
+    """A process that is connected cannot join another cluster meanwhile."""
+    with pytest.raises(InvalidInput, match="already"):
+        connect(settings.model_copy(update={"address": "local"}), TINY, QUICK)
+
+
+async def test_directory_counts(runtime: RayRuntime, call: Call) -> None:
     """The directory hears of forests that were started."""
     await call("ann", "process")
     async with asyncio.timeout(20):

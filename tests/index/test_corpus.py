@@ -35,10 +35,22 @@ def test_turns_stand_by_session() -> None:
 
 
 def test_a_turn_is_found_through_its_neighbours() -> None:
-    """The reply holds the word of the question before it; the next session does not."""
+    """The reply holds the word of the question before it, nearer ones more; the next session does not."""
     dialogue = _view().corpus.dialogue
     found = dialogue.windows(dialogue.occurrences(["tea"]))
-    assert (found > 0).tolist() == [True, True, False, False, False]
+    assert (found > 0).tolist() == [True, True, True, False, False]
+    assert found[0] > found[1] > found[2]
+
+
+def test_a_region_is_a_mean_within_the_session() -> None:
+    """Four turns on each side, fewer at the ends of a session."""
+    rows = [
+        CellRow(CellId(f"c{turn}"), None, SessionId("s1"), (Passage(turn, "Bob", "word", 1),)) for turn in range(12)
+    ]
+    other = CellRow(CellId("cx"), None, SessionId("s2"), (Passage(0, "Bob", "word", 1),))
+    dialogue = Index(4).apply([*rows, other]).corpus.dialogue
+    values = np.array([*range(12), 100], np.float32)
+    assert dialogue.region_mean(values).tolist() == [2, 2.5, 3, 3.5, 4, 5, 6, 7, 7.5, 8, 8.5, 9, 100]
 
 
 def test_a_session_speaks_for_all_its_turns() -> None:
