@@ -12,6 +12,7 @@
 from memforest_ray.client import AsyncClient, AsyncUser, Client, User, connect, connect_async
 from memforest_ray.config import Settings
 from memforest_ray.errors import (
+    ClusterUnavailable,
     CorruptState,
     EmbeddingMismatch,
     Fenced,
@@ -37,6 +38,7 @@ __all__ = [
     "AsyncUser",
     "Client",
     "Conversation",
+    "ClusterUnavailable",
     "CorruptState",
     "EmbeddingMismatch",
     "Fenced",

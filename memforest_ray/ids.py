@@ -41,15 +41,14 @@ OpId = NewType("OpId", str)
 
 def digest(*parts: str | int | None, size: int = 10) -> str:
     """Hex digest of `parts` (2 x `size` digits); unambiguous, since every part goes in with its type and length."""
-    state = hashlib.blake2b(digest_size=size)
+    pieces = []
     for part in parts:
         if part is None:
-            state.update(b"n")
-            continue
-        raw = str(part).encode("utf-8", "surrogatepass")
-        state.update(f"{'i' if isinstance(part, int) else 's'}{len(raw)}:".encode())
-        state.update(raw)
-    return state.hexdigest()
+            pieces.append(b"n")
+        else:
+            raw = str(part).encode("utf-8", "surrogatepass")
+            pieces.append(b"%c%d:%b" % (b"i" if isinstance(part, int) else b"s", len(raw), raw))
+    return hashlib.blake2b(b"".join(pieces), digest_size=size).hexdigest()
 
 
 def user_hash(user: UserId) -> str:

@@ -33,7 +33,7 @@ FOREST_PREFIX = "uf-"
 MIB = 1 << 20
 
 FOREST_BYTES = 100 * MIB
-"""What Ray sets aside for one forest: its process has 64 MB of its own when empty, 82 with a conversation of 419 turns."""
+"""What Ray sets aside for one forest: its process owns 64 MB when empty, 82 with a conversation of 419 turns."""
 
 PoolRole = Literal["extractor", "summarizer", "embedder"]
 

@@ -13,6 +13,7 @@ from typing import Any
 import ray
 from ray.actor import ActorHandle, exit_actor
 from ray.exceptions import (
+    ActorDiedError,
     ActorUnschedulableError,
     NodeDiedError,
     ObjectLostError,
@@ -27,6 +28,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from memforest_actors.options import FOREST_BYTES, NAMESPACE, PATIENCE, ROLES, Patience
 from memforest_actors.reply import load, opened
+from memforest_ray.errors import ClusterUnavailable
 
 __all__ = [
     "ActorRef",
@@ -113,11 +115,21 @@ async def _answer(handle: ActorHandle[Any], method: str, arguments: Sequence[Any
     try:
         return await getattr(handle, method).remote(*arguments)
     except _LOST as error:
+        if isinstance(error, ActorDiedError) and error.actor_init_failed:
+            raise _unborn(error) from error
         raise Gone(str(error).partition("\n")[0]) from error
     except RayTaskError as error:  # a bug in the actor: show what it was, and where
         cause = getattr(error, "cause", None) or error
         cause.add_note(_COLOUR.sub("", str(error)))
         raise cause from None
+
+
+def _unborn(error: ActorDiedError) -> ClusterUnavailable:
+    """Our constructors only store what they are given, so it was the import that failed: trying again is of no use."""
+    return ClusterUnavailable(
+        f"a worker of the cluster cannot load an actor ({str(error).strip().splitlines()[-1]}); nothing was changed; "
+        "install the same memforest-ray on every node"
+    )
 
 
 async def find(name: str) -> ActorRef | None:

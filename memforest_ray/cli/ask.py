@@ -33,9 +33,6 @@ ModeOption = Annotated[
 AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="As it was known at TIME.")]
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="What happened from TIME on.")]
 UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="What happened before TIME.")]
-AtLeastOption = Annotated[
-    int | None, typer.Option("--at-least", metavar="VERSION", help="Wait until VERSION can be read.")
-]
 ExplainOption = Annotated[bool, typer.Option("--explain", help="Show which trees were looked into, and why.")]
 
 
@@ -49,11 +46,10 @@ def query(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    at_least: AtLeastOption = None,
     explain: ExplainOption = False,
 ) -> int:
     """Show the evidence that a memory holds for a question, best first."""
-    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)
+    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until)
     with call.client() as client:
         result = client.user(user).query(text, **options)
     data = {"user": user, "question": text, **result.to_json()}
@@ -71,10 +67,9 @@ def ask(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    at_least: AtLeastOption = None,
 ) -> int:
     """Answer a question from memory alone, naming the evidence."""
-    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)
+    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until)
     with call.client() as client:
         answer = client.user(user).ask(text, **options)
     data = {"user": user, "question": text, **answer.to_json()}

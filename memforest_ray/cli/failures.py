@@ -1,5 +1,7 @@
 """Exit codes, and an error as the one line that a person reads."""
 
+import re
+
 from memforest_ray.errors import (
     ClusterUnavailable,
     CorruptState,
@@ -62,7 +64,8 @@ _READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
     CorruptState: (UNAVAILABLE, NOTHING, "restore the named object from a copy of the store"),
 }
 _OTHER = (UNAVAILABLE, KEPT, "run the same command again")
-_SAYS_WHAT_WAS_KEPT = (NOTHING, "nothing was done", KEPT)
+_KEPT_WORDS = re.compile(r"\b(nothing (was|is) \w+|(is|was|were|are|stays) (kept|unchanged))\b", re.IGNORECASE)
+"""By these a message says itself what was kept."""
 
 
 def exit_code(error: MemForestError) -> int:
@@ -71,9 +74,9 @@ def exit_code(error: MemForestError) -> int:
 
 
 def sentence(error: MemForestError) -> str:
-    """What happened; what was kept; what to do. On one line."""
+    """What happened; what was kept; what to do. On one line; parts that the message has are left to it."""
     _, kept, advice = _READINGS.get(type(error), _OTHER)
     message = " ".join(str(error).split()).rstrip(".;")
-    if message.endswith(_SAYS_WHAT_WAS_KEPT):
-        return f"{message}; {advice}"
-    return message if "; " in message else f"{message}; {kept}; {advice}"
+    says_kept = _KEPT_WORDS.search(message) is not None
+    says_more = "; " in _KEPT_WORDS.sub("", message).rstrip("; ")
+    return "; ".join([message, *([] if says_kept else [kept]), *([] if says_more else [advice])])

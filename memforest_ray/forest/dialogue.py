@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from memforest_ray.commit.version import Version
 from memforest_ray.errors import InvalidInput, NotFound, SessionConflict
 from memforest_ray.facts.cells import Cell, cut, grow, renewed
+from memforest_ray.facts.inputs import cell_inputs
 from memforest_ray.facts.sessions import Relation, SessionRecord, TurnRecord, align, grown
 from memforest_ray.ids import CellId, SessionId, TurnId
 
-__all__ = ["Dialogue", "Place", "keyed"]
+__all__ = ["Admission", "Dialogue", "Place", "keyed"]
 
 Place = tuple[SessionId, int]
 """One turn: its session and its index there."""
@@ -47,9 +48,12 @@ class Dialogue:
         self.cells = version.cells.mutate()
         self.session_cells = version.session_cells.mutate()
         self.forgotten = version.forgotten.mutate()
-        self.retry: dict[CellId, Cell] = {}
-        """Failed cells to try again."""
         self.touched: dict[SessionId, None] = {}
+        self.told: dict[str, None] = {}
+        """Keys of `forgotten` that were written."""
+        self._retried: dict[SessionId, None] = {}
+        self._rewritten: dict[SessionId, None] = {}
+        """Sessions that were changed otherwise than by growth."""
 
     # ---- what a batch asks for ---------------------------------------------------------------------------
 
@@ -74,16 +78,17 @@ class Dialogue:
         if alignment.relation is Relation.DUPLICATE:
             return Admission(duplicate=not self.retry_failed([incoming.id]), forgotten=forgotten)
         self._grow(stored, grown(stored, incoming, alignment))
+        self.retry_failed([incoming.id])
         return Admission(duplicate=False, forgotten=forgotten)
 
     def retry_failed(self, sessions: Iterable[SessionId]) -> int:
         """Mark the failed cells of `sessions` for another try; how many there are."""
         marked = 0
         for session in sessions:
-            for cell in self.session_cells.get(session, ()):
-                if cell in self._base.failed:
-                    self.retry[cell] = self.cells[cell]
-                    marked += 1
+            failed = sum(name in self._base.failed for name in self.session_cells.get(session, ()))
+            if failed:
+                self._retried[session] = None
+            marked += failed
         return marked
 
     def forget_session(self, session: SessionId) -> None:
@@ -95,8 +100,10 @@ class Dialogue:
         if record is None:
             raise NotFound(f"no session {session!r} is stored; nothing was changed", session=session)
         self._remove(record)
-        hashes = tuple(sorted({self._hole(turn) for turn in record.turns}))
-        self.forgotten[keyed(self._base.secret, "session", session)] = hashes
+        key = self._key(session)
+        known = self.forgotten.get(key, ())
+        self.forgotten[key] = tuple(sorted({*known, *(self._hole(turn) for turn in record.turns)}))
+        self.told[key] = None
 
     def forget_turns(self, places: Iterable[Place]) -> None:
         """Turn each place into a hole; boundaries do not move."""
@@ -130,25 +137,63 @@ class Dialogue:
 
     # ---- what came of it ---------------------------------------------------------------------------------
 
+    def read_of(self, session: SessionId) -> dict[CellId, Cell]:
+        """Cells of a session that have to be read: born ones, and failed ones that are tried again; in order."""
+        return {**self._born_of(session), **self._retry_of(session)}
+
     @property
     def born(self) -> dict[CellId, Cell]:
-        """Cells that the base version does not have, in order of session and place."""
-        return {cell.id: cell for cell in self._current() if cell.id not in self._base.cells}
+        """Cells that the base version does not have, or has read otherwise; in order of session and place."""
+        return {name: cell for session in self.touched for name, cell in self._born_of(session).items()}
+
+    @property
+    def retry(self) -> dict[CellId, Cell]:
+        """Failed cells to try again."""
+        return {name: cell for session in self._retried for name, cell in self._retry_of(session).items()}
 
     @property
     def dead(self) -> dict[CellId, Cell]:
-        """Cells of the base version that are no more."""
+        """Cells of the base version that are no more, or have to be read anew: those are born too."""
         gone = {}
         for session in self.touched:
+            anew = self._anew(session)
             for name in self._base.session_cells.get(session, ()):
-                if name not in self.cells:
+                if name not in self.cells or name in anew:
                     gone[name] = self._base.cells[name]
         return gone
 
-    def _current(self) -> Iterable[Cell]:
-        return (self.cells[name] for session in self.touched for name in self.session_cells.get(session, ()))
+    def _born_of(self, session: SessionId) -> dict[CellId, Cell]:
+        if session not in self.touched:
+            return {}
+        anew = self._anew(session)
+        names = self.session_cells.get(session, ())
+        return {name: self.cells[name] for name in names if name not in self._base.cells or name in anew}
+
+    def _retry_of(self, session: SessionId) -> dict[CellId, Cell]:
+        if session not in self._retried:
+            return {}
+        born = self._born_of(session)
+        names = self.session_cells.get(session, ())
+        return {name: self.cells[name] for name in names if name in self._base.failed and name not in born}
+
+    def _anew(self, session: SessionId) -> set[CellId]:
+        """Cells that are still there, but of which an extractor would be shown something else now.
+
+        What a cell is read with (times, zone, who spoke before) may have changed or been forgotten around it. In
+        a session that only grew it has not.
+        """
+        if session not in self._rewritten or session not in self._base.sessions or session not in self.sessions:
+            return set()
+        cells = [self.cells[name] for name in self.session_cells[session]]
+        kept = [cell for cell in cells if cell.id in self._base.cells]
+        now = cell_inputs(self.sessions[session], kept)
+        before = cell_inputs(self._base.sessions[session], [self._base.cells[cell.id] for cell in kept])
+        return {new.cell_id for new, old in zip(now, before, strict=True) if new != old}
 
     # ---- steps -------------------------------------------------------------------------------------------
+
+    def _key(self, session: SessionId) -> str:
+        return keyed(self._base.secret, "session", session)
 
     def _hole(self, turn: TurnRecord) -> str:
         return turn.hole or keyed(self._base.secret, "turn", turn.key)
@@ -159,7 +204,7 @@ class Dialogue:
 
     def _without_forgotten(self, incoming: SessionRecord) -> tuple[SessionRecord, bool]:
         """Turns of a forgotten session, sent again, come in as the holes they left."""
-        known = set(self.forgotten.get(keyed(self._base.secret, "session", incoming.id), ()))
+        known = set(self.forgotten.get(self._key(incoming.id), ()))
         stored = self.sessions.get(incoming.id)
         if stored is not None:
             known |= {turn.hole for turn in stored.turns if turn.hole}
@@ -170,12 +215,15 @@ class Dialogue:
 
     def _replace(self, incoming: SessionRecord) -> Admission:
         """Put `incoming` in place of what is stored; what was forgotten of it is admitted again."""
-        self.forgotten.pop(keyed(self._base.secret, "session", incoming.id), None)
         stored = self.sessions.get(incoming.id)
+        if stored == incoming:
+            return Admission(duplicate=not self.retry_failed([incoming.id]))
+        key = self._key(incoming.id)
+        self.forgotten.pop(key, None)
+        self.told[key] = None
         if stored is not None:
-            if stored == incoming:
-                return Admission(duplicate=not self.retry_failed([incoming.id]))
             self._remove(stored)
+            self._rewritten[incoming.id] = None
         self._put(incoming, (), cut(incoming, **self._base.birth.limits))
         return Admission(duplicate=False)
 
@@ -203,7 +251,7 @@ class Dialogue:
 
     def _renew(self, record: SessionRecord, gone: set[int]) -> None:
         """Give the cells that hold a turn of `gone` the ids that their turns give them now."""
-        self.touched[record.id] = None
+        self.touched[record.id] = self._rewritten[record.id] = None
         names = []
         for name in self.session_cells[record.id]:
             cell = self.cells[name]

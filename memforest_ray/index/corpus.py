@@ -128,7 +128,7 @@ class Dialogue:
 
     def cells_at(self, place: int) -> Integers:
         """Numbers of the cells that hold a place: several only for a turn that was split."""
-        return self.in_cell[self.in_place == place]
+        return np.asarray(self.in_cell[self.in_place == place], np.int64)
 
     def number_of(self, place_key: int) -> int:
         """The number of the place with that key; -1 when it is not there."""

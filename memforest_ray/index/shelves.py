@@ -1,4 +1,4 @@
-"""Shelves: the rows of one family with their parts, their vectors and their words. Facts, cells and nodes have one each."""
+"""Shelves: the rows of one family, facts, cells or nodes, with their parts, their vectors and their words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

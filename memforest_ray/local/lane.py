@@ -5,13 +5,14 @@ keep their order, and a forget or repair keeps its place among all.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memforest_ray.errors import Overloaded
-from memforest_ray.facts.candidates import Extraction
+from memforest_ray.errors import Overloaded, Passivating
+from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.forest.intents import Forgotten, Ingest, Intent, Receipt
-from memforest_ray.ids import CellId, SessionId
+from memforest_ray.ids import SessionId
 
 __all__ = ["Lane", "Ticket"]
 
@@ -27,10 +28,20 @@ class Ticket:
     done: "asyncio.Future[Receipt | Forgotten]"
     ready: bool = False
     """Whether it may enter a batch: what can be prepared without its turn is prepared."""
-    extracted: dict[CellId, Extraction] = field(default_factory=dict)
-    vectors: dict[str, Any] = field(default_factory=dict)
+    extracted: Mapping[CellInput, Extraction] = field(default_factory=dict)
+    """By what was read: used only where that is still what there is to read."""
+    vectors: Mapping[str, Any] = field(default_factory=dict)
     """By text."""
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def answer(self, outcome: Receipt | Forgotten | Exception) -> None:
+        """Tell the caller; only the first answer counts."""
+        if self.done.done():
+            return
+        if isinstance(outcome, Exception):
+            self.done.set_exception(outcome)
+        else:
+            self.done.set_result(outcome)
 
 
 class Lane:
@@ -41,13 +52,16 @@ class Lane:
         self._waiting: list[Ticket] = []
         self._changed = asyncio.Event()
         self._taken = 0
+        self._closed = False
 
     def __len__(self) -> int:
         """Writes that wait or are in the batch under way."""
         return len(self._waiting) + self._taken
 
     def enter(self, write: Intent) -> Ticket:
-        """A place behind all others. Raises Overloaded."""
+        """A place behind all others. Raises Overloaded; Passivating when the lane is closed."""
+        if self._closed:
+            raise Passivating("this memory is being put away; the call was not begun; make it again")
         if len(self) >= self._depth_max:
             raise Overloaded(
                 f"{len(self)} writes wait for this memory; nothing was taken in; call again in {RETRY_AFTER_S} s",
@@ -63,10 +77,22 @@ class Lane:
         ticket.ready = True
         self._changed.set()
 
+    def leave(self, ticket: Ticket) -> None:
+        """The ticket has its answer without its turn."""
+        self._waiting.remove(ticket)
+        self._changed.set()
+
+    def close(self) -> None:
+        """Take in no more; what waits is still served."""
+        self._closed = True
+        self._changed.set()
+
     async def take(self) -> list[Ticket]:
-        """The next batch, as soon as there is one; the one before it is over."""
+        """The next batch, as soon as there is one; the one before it is over. Empty when the lane is closed."""
         self._taken = 0
         while not (batch := self._batch()):
+            if self._closed and not self._waiting:
+                return []
             self._changed.clear()
             await self._changed.wait()
         self._waiting = [ticket for ticket in self._waiting if ticket not in batch]
@@ -78,9 +104,7 @@ class Lane:
         held: set[SessionId] = set()
         for ticket in self._waiting:
             if not isinstance(ticket.write, Ingest):
-                if batch or held:
-                    break
-                return [ticket]
+                return batch if batch or held else [ticket]
             if ticket.ready and ticket.write.session.id not in held:
                 batch.append(ticket)
             else:

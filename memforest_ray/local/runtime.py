@@ -6,9 +6,10 @@ from typing import Any
 from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
 from memforest_ray.commit.users import delete_user, list_users
 from memforest_ray.config import Settings
-from memforest_ray.errors import Fenced, Passivating
+from memforest_ray.errors import Fenced, OutcomeUnknown, Passivating, StoreUnavailable
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.local.driver import ForestDriver, Models
+from memforest_ray.local.driver import ForestDriver
+from memforest_ray.local.effects import Models
 from memforest_ray.storage.open import open_store
 from memforest_ray.storage.store import ObjectStore
 
@@ -52,6 +53,8 @@ class LocalRuntime:
         self._clock = clock or SystemClock()
         self._random = random or SystemRandom()
         self._drivers: dict[UserId, ForestDriver] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        """Closings of drivers that were overtaken."""
 
     async def call(
         self,
@@ -63,16 +66,38 @@ class LocalRuntime:
         seen: int,
         deadline_s: float,
     ) -> Any:
-        """See `memforest_ray.client.Runtime`; a forest that was taken over is opened again."""
-        async with asyncio.timeout(deadline_s):
-            for _ in range(_TRIES_MAX - 1):
-                driver = self._driver(user)
-                try:
-                    return await driver.call(verb, arguments, op_id=op_id, seen=seen)
-                except (Fenced, Passivating):
-                    if self._drivers.get(user) is driver:
-                        del self._drivers[user]
-            return await self._driver(user).call(verb, arguments, op_id=op_id, seen=seen)
+        """See `memforest_ray.client.Runtime`; a forest that was taken over is opened again.
+
+        At the deadline raises OutcomeUnknown for a write, else StoreUnavailable.
+        """
+        try:
+            async with asyncio.timeout(deadline_s):
+                return await self._call(user, verb, arguments, op_id, seen)
+        except TimeoutError as error:
+            late = f"{verb} had no answer within {deadline_s:g} s"
+            if op_id is None:
+                raise StoreUnavailable(f"{late}; nothing was changed; call again") from error
+            raise OutcomeUnknown(
+                f"{late}; it may or may not have been done; ask again with op_id={op_id!r}, it is done once",
+                op_id=op_id,
+            ) from error
+
+    async def _call(self, user: UserId, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Any:
+        for _ in range(_TRIES_MAX - 1):
+            driver = self._driver(user)
+            try:
+                return await driver.call(verb, arguments, op_id=op_id, seen=seen)
+            except (Fenced, Passivating):
+                self._retire(user, driver)
+        return await self._driver(user).call(verb, arguments, op_id=op_id, seen=seen)
+
+    def _retire(self, user: UserId, driver: ForestDriver) -> None:
+        """Let go of a driver that is of no more use; what waits in its lane is answered."""
+        if self._drivers.get(user) is driver:
+            del self._drivers[user]
+            leaving = asyncio.create_task(driver.close())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
 
     def _driver(self, user: UserId) -> ForestDriver:
         if user not in self._drivers:
@@ -93,9 +118,12 @@ class LocalRuntime:
         await delete_user(self._store, user, self._clock, self._random)
 
     async def close(self) -> None:
-        """Drain and checkpoint every forest."""
+        """Drain and checkpoint every forest. Raises the first StoreUnavailable, when all have been tried."""
         drivers, self._drivers = list(self._drivers.values()), {}
-        await asyncio.gather(*(driver.close() for driver in drivers))
+        outcomes = await asyncio.gather(*self._leaving, *(driver.close() for driver in drivers), return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
 
 
 async def all_users(store: ObjectStore, prefix: str) -> list[str]:

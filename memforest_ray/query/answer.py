@@ -1,9 +1,8 @@
 """Answer without a model: the best evidence in its own words, with its sources, or that the memory does not hold it."""
 
-from collections.abc import Iterator
-from typing import Final
-
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import Final
 
 from memforest_ray.facts.times import EventTime, Precision
 from memforest_ray.query.question import Question
@@ -11,7 +10,7 @@ from memforest_ray.query.result import Answer, Hit, Result
 
 __all__ = ["HELD_MIN", "answer", "when"]
 
-HELD_MIN: Final = 0.3
+HELD_MIN: Final = 0.4
 """Score of the best hit below which nothing is claimed."""
 _AS_GOOD: Final = 0.9
 """Share of the best score from which another hit is told too: near it the order is a matter of chance."""
@@ -61,20 +60,19 @@ def when(event: EventTime | None) -> str:
     if event is None:
         return ""
     last = event.end - timedelta(milliseconds=1)
-    match event.precision:
-        case Precision.INSTANT:
-            return f"{_day(event.start)}, {event.start:%H:%M}"
-        case Precision.DAY:
-            return _day(event.start)
-        case Precision.MONTH:
-            return f"{event.start:%B} {event.start.year}"
-        case Precision.YEAR:
-            return str(event.start.year)
-        case Precision.DECADE:
-            return f"the {event.start.year}s"
-        case _:
-            return f"{_day(event.start)} to {_day(last)}"
+    format_of = _SHOWN.get(event.precision)
+    return f"{_day(event.start)} to {_day(last)}" if format_of is None else format_of(event.start)
 
 
 def _day(instant: datetime) -> str:
     return f"{instant.day} {instant:%B} {instant.year}"
+
+
+_SHOWN: Final[Mapping[Precision, Callable[[datetime], str]]] = {
+    Precision.INSTANT: lambda start: f"{_day(start)}, {start:%H:%M}",
+    Precision.DAY: _day,
+    Precision.MONTH: lambda start: f"{start:%B} {start.year}",
+    Precision.YEAR: lambda start: str(start.year),
+    Precision.DECADE: lambda start: f"the {start.year}s",
+}
+"""Precisions that are written by where they begin; the others by their first and last day."""

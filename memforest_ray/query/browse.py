@@ -8,12 +8,16 @@ from memforest_ray.errors import InvalidInput
 from memforest_ray.ids import ItemId
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.result import RecalledTree
-from memforest_ray.trees.tree import Child, Leaf, MemTree, Node
+from memforest_ray.trees.tree import Child, Leaf, MemTree, Node, OrderKey
 
 __all__ = ["MODES", "Browse", "Browsed", "browse_of"]
 
 BEAM: Final = 4
 """Nodes that are opened at each level of a tree: half of a full fan-out of 8, all of 4."""
+LEAVES_MAX: Final = 2_048
+"""Leaves of one tree that its root speaks for: a bound on the time of a query."""
+_THE_END: Final[OrderKey] = (1 << 63, 0, "", 0, "")
+"""After every leaf."""
 
 
 @dataclass(slots=True)
@@ -40,10 +44,10 @@ def flat(inquiry: Inquiry, trees: Sequence[RecalledTree]) -> Browsed:
 
 
 def roots(inquiry: Inquiry, trees: Sequence[RecalledTree]) -> Browsed:
-    """Goes by root summaries alone: every leaf counts as its tree's root does."""
+    """Goes by root summaries alone: each of a tree's latest leaves counts as its root does."""
     browsed = Browsed(nodes_visited=len(trees))
     for tree in trees:
-        for leaf in inquiry.version.trees[tree.scope].leaves():
+        for leaf in inquiry.version.trees[tree.scope].before(_THE_END, LEAVES_MAX):
             browsed.found(leaf, tree.root)
     return browsed
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from memforest_ray.facts.candidates import Mention
 from memforest_ray.facts.canonical import Fact
@@ -115,4 +116,8 @@ class HitMaker:
 
 
 def _day(order: OrderKey) -> str:
-    return "unknown" if order[0] >= UNKNOWN_MS else day_of(order[0])
+    return "unknown" if order[0] >= UNKNOWN_MS else _day_of(order[0])
+
+
+_day_of = lru_cache(maxsize=4_096)(day_of)
+"""The same nodes are shown again and again."""

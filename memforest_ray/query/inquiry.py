@@ -1,7 +1,7 @@
 """An inquiry: one question held against one version of a forest, with every likeness that the stages share."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ def fact_order(fact: Fact) -> OrderKey:
     )
 
 
-def inquire(version: Version, request: QueryRequest, vector: NDArray[np.float16] | None) -> Inquiry:
+def inquire(version: Version, request: QueryRequest, vector: NDArray[np.floating[Any]] | None) -> Inquiry:
     """Hold a question against a version."""
     index = version.index
     question = Question.of(request.text)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ NEIGHBOUR: Final = 0.45
 def search(
     version: Version,
     request: QueryRequest,
-    vector: NDArray[np.float16] | None,
+    vector: NDArray[np.floating[Any]] | None,
     ranking: Ranking = DEFAULT,
     *,
     neighbour: float = NEIGHBOUR,
@@ -129,13 +129,11 @@ def _within_budget(hits: Iterable[Hit], request: QueryRequest) -> Iterator[Hit]:
     left = COMPLETE_CHARS_MAX if complete else None
     if request.token_budget is not None:
         left = min(left or request.token_budget * _CHARS_PER_TOKEN, request.token_budget * _CHARS_PER_TOKEN)
-    given = 0
-    for hit in hits:
-        if not complete and given == request.k:
+    for given, hit in enumerate(hits):
+        if given == request.k and not complete:
             return
         if left is not None:
             if len(hit.text) > left:
                 return
             left -= len(hit.text)
-        given += 1
         yield hit

@@ -73,7 +73,98 @@ def span_text(since: int | None, until: int | None) -> str:
 
 
 _VAGUE: Final = frozenset(
-    ["what", "when", "which", "who", "did", "do", "does", "was", "were", "is", "are", "happen", "happened", "happening", "happens", "anything", "something", "go", "going", "went", "gone", "on", "in", "at", "of", "the", "a", "an", "to", "about", "up", "any", "event", "events", "thing", "things", "there", "during", "for", "i", "we", "you", "me", "us", "my", "our", "they", "he", "she", "everyone", "day", "date", "month", "year", "time", "that", "this", "say", "said", "talk", "talked", "tell", "told", "happenings", "been", "have", "has", "had", "new", "took", "take", "place", "发生", "生", "了", "什", "么", "什么", "有", "事", "情", "事情", "做", "क्या", "हुआ", "हुई", "था", "थी", "को", "में"]
+    [
+        "what",
+        "when",
+        "which",
+        "who",
+        "did",
+        "do",
+        "does",
+        "was",
+        "were",
+        "is",
+        "are",
+        "happen",
+        "happened",
+        "happening",
+        "happens",
+        "anything",
+        "something",
+        "go",
+        "going",
+        "went",
+        "gone",
+        "on",
+        "in",
+        "at",
+        "of",
+        "the",
+        "a",
+        "an",
+        "to",
+        "about",
+        "up",
+        "any",
+        "event",
+        "events",
+        "thing",
+        "things",
+        "there",
+        "during",
+        "for",
+        "i",
+        "we",
+        "you",
+        "me",
+        "us",
+        "my",
+        "our",
+        "they",
+        "he",
+        "she",
+        "everyone",
+        "day",
+        "date",
+        "month",
+        "year",
+        "time",
+        "that",
+        "this",
+        "say",
+        "said",
+        "talk",
+        "talked",
+        "tell",
+        "told",
+        "happenings",
+        "been",
+        "have",
+        "has",
+        "had",
+        "new",
+        "took",
+        "take",
+        "place",
+        "发生",
+        "生",
+        "了",
+        "什",
+        "么",
+        "什么",
+        "有",
+        "事",
+        "情",
+        "事情",
+        "做",
+        "क्या",
+        "हुआ",
+        "हुई",
+        "था",
+        "थी",
+        "को",
+        "में",
+    ]
 )
 """Words that ask for nothing in particular."""
 
@@ -93,8 +184,8 @@ _DIRECTIONS: Final = (
     (
         Direction.PREVIOUS,
         re.compile(
-            r"\b(previous(ly)?|former(ly)?|used to|before( that)?\W*$|earlier|prior|old job|last (job|employer|home))\b|"
-            r"以前|之前|从前|原来|पहले",
+            r"\b(previous(ly)?|former(ly)?|used to|earlier|prior|old job|last (job|employer|home))\b|"
+            r"\bbefore( that)?\W*$|以前|之前|从前|原来|पहले",
             re.IGNORECASE,
         ),
     ),
@@ -179,7 +270,7 @@ def within(reading: TimeReading, starts: Integers, ends: Integers, sources: Inte
 
 def overlapping(first: Integers, last: Integers, since: int | None, until: int | None) -> NDArray[np.bool_]:
     """Which half-open intervals meet [since, until); unknown ones never do."""
-    meets = first != UNKNOWN
+    meets: NDArray[np.bool_] = np.not_equal(first, UNKNOWN)
     if since is not None:
         meets &= last > since
     if until is not None:
@@ -191,8 +282,9 @@ def _on_any_year(first: Integers, last: Integers, wanted: AnyYear) -> NDArray[np
     """Which intervals, no longer than what is asked for, begin in that month or on that day of some year."""
     days = np.where(first == UNKNOWN, 0, first // _DAY_MS).astype("datetime64[D]")
     months = days.astype("datetime64[M]")
-    inside = (first != UNKNOWN) & ((months.astype(np.int64) % 12) + 1 == wanted.month)
-    if wanted.day is None:
-        return inside & (last - first <= 31 * _DAY_MS)
-    of_month = (days - months.astype("datetime64[D]")).astype(np.int64) + 1
-    return inside & (of_month == wanted.day) & (last - first <= _DAY_MS)
+    inside: NDArray[np.bool_] = np.not_equal(first, UNKNOWN)
+    inside &= (months.astype(np.int64) % 12) + 1 == wanted.month
+    inside &= last - first <= (31 if wanted.day is None else 1) * _DAY_MS
+    if wanted.day is not None:
+        inside &= (days - months.astype("datetime64[D]")).astype(np.int64) + 1 == wanted.day
+    return inside

@@ -4,6 +4,7 @@ import asyncio
 import os
 import pickle
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import ray
 
 from memforest_actors import refs
 from memforest_actors.cluster import RayRuntime, connect
-from memforest_actors.options import DIRECTORY, FOREST_PREFIX, forest_name
+from memforest_actors.options import DIRECTORY, FOREST_PREFIX, ROLES, forest_name
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, InvalidInput, NotFound, OutcomeUnknown
 from memforest_ray.ids import UserId
@@ -205,6 +206,14 @@ async def test_unknown_driver(settings: Settings) -> None:
         with pytest.raises(InvalidInput):
             await caller(broken)("ann", "process")
     await broken.close()
+
+
+async def test_worker_that_cannot_load_our_code(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An actor that cannot be made is an error at once: another try would fail too."""
+    unborn = replace(ROLES["user_forest"], actor="tests.actors.tiny:Unborn")
+    monkeypatch.setattr(refs, "ROLES", {**ROLES, "user_forest": unborn})
+    with pytest.raises(ClusterUnavailable, match="no such module here"):
+        await call("unborn", "process")
 
 
 async def test_one_cluster_at_a_time(runtime: RayRuntime, settings: Settings) -> None:

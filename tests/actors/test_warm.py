@@ -45,7 +45,12 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _run(folder: Path, address: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """The script in another folder, as a user's program would run."""
     paths = [str(Path(__file__).parents[2]), *environment.roots()]
-    surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "RAY_ADDRESS": address}
+    surroundings = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "RAY_ADDRESS": address,
+        "MARK_OF_A_TEST": str(folder),
+    }
     return subprocess.run(
         [sys.executable, "-c", _SCRIPT, *arguments],
         capture_output=True,
@@ -77,8 +82,19 @@ def test_up_and_down(alone: Path, tmp_path: Path) -> None:
 
 def test_own_cluster(tmp_path: Path) -> None:
     """A program without a cluster starts one for itself, prints nothing of Ray's, and leaves no process behind."""
-    folders = set(environment.private_folder().iterdir())
     done = _run(tmp_path, "local", f"file://{tmp_path}/store", "op-1", "", "op-1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert set(environment.private_folder().iterdir()) - folders == set()
-    assert (tmp_path / "store").exists()
+    assert _processes_of(tmp_path) == []
+
+
+def _processes_of(folder: Path) -> list[str]:
+    """Processes that were started from the script in that folder: they have inherited its mark."""
+    mark = f"MARK_OF_A_TEST={folder}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text())
+        except OSError:  # it has ended, or is not ours
+            continue
+    return found

@@ -107,6 +107,13 @@ class TinyDriver:
         return self._models.summarizer.model, self._models.summarizer.source
 
 
+class Unborn:
+    """An actor whose code cannot be loaded where it should live."""
+
+    def __init__(self, _: object) -> None:
+        raise ImportError("no such module here")
+
+
 def open_driver(user: UserId, settings: Settings, models: Models) -> TinyDriver:
     return TinyDriver(user, settings, models)
 

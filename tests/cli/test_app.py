@@ -125,6 +125,8 @@ def test_every_error_has_a_code_and_three_parts(
         ("it broke; nothing was changed", "it broke; nothing was changed; correct the call and run it again"),
         ("it broke; all is kept; do that.", "it broke; all is kept; do that"),
         ("two\nlines", "two lines; nothing was changed; correct the call and run it again"),
+        ("no mode 'x'; known: embed, flat", "no mode 'x'; known: embed, flat; nothing was changed"),
+        ("it broke. Nothing was changed; do that", "it broke. Nothing was changed; do that"),
     ],
 )
 def test_a_message_is_completed_not_repeated(program: Program, fake: FakeClient, message: str, line: str) -> None:

@@ -119,7 +119,7 @@ def test_an_unknown_mode_is_an_input_error(program: Program, fake: FakeClient) -
     fake.answers["query"] = InvalidInput("unknown mode 'guess'; known: embed, flat, root", mode="guess")
     run = program("query", "bob", "Where?", "--mode", "guess", "--json")
     assert run.code == 2
-    assert run.err == "memforest: unknown mode 'guess'; known: embed, flat, root\n"
+    assert run.err == "memforest: unknown mode 'guess'; known: embed, flat, root; nothing was changed\n"
     assert {key: run.data["error"][key] for key in ("kind", "mode")} == {
         "kind": "invalid_input",
         "mode": "guess",

@@ -1,7 +1,7 @@
 """Atoms: identity, order and time."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.facts.atoms import Atom, atom_id, needs_judge, place, text_key, times_agree
@@ -29,7 +29,6 @@ def test_text_key(text: str, expected: str) -> None:
     assert text_key(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_text_key_ignores_white_space_around(text: str) -> None:
     """Any text has a key, the same when indented."""

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.facts.candidates import Kind, Mention
@@ -235,7 +235,6 @@ def _batches(told: Sequence[Mention], rng: random.Random) -> list[list[Mention]]
     return batches
 
 
-@settings(deadline=None)
 @given(told=mention_sets, extra=mention_sets, rng=st.randoms(use_true_random=False))
 def test_facts_are_a_function_of_the_set(told: list[Mention], extra: list[Mention], rng: random.Random) -> None:
     """Any order and batching, with anything else added and removed again, gives equal facts."""
@@ -252,7 +251,6 @@ def test_facts_are_a_function_of_the_set(told: list[Mention], extra: list[Mentio
     assert facts == expected
 
 
-@settings(deadline=None)
 @given(first=mention_sets, second=mention_sets, rng=st.randoms(use_true_random=False))
 def test_an_edit_names_what_differs(first: list[Mention], second: list[Mention], rng: random.Random) -> None:
     """Facts before, without `removed`, with `added`, are the facts after; only real changes are named."""

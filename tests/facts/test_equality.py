@@ -1,7 +1,7 @@
 """The rule that makes two statements one where no model can judge."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.facts.candidates import Candidate, Kind
@@ -66,7 +66,6 @@ def test_a_text_without_words_is_like_nothing(text: str) -> None:
     assert like_keys(Candidate(text, Kind.DETAIL, "Bob", "user", (0,)), None) == ((), ())
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_has_a_signature(text: str) -> None:
     """No text raises, and case folded away in one place is not missed in another."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.errors import CorruptState
@@ -66,7 +66,6 @@ candidates = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(candidates, st.none() | st.integers(0, 10**14))
 def test_a_mention_is_read_as_it_was_written(candidate: Candidate, source_ms: int | None) -> None:
     """Every field comes back, through msgpack."""
@@ -186,7 +185,6 @@ mentions = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(mentions, min_size=1, max_size=10, unique_by=lambda m: m.id), st.randoms(use_true_random=False))
 def test_rows_follow_every_edit(told: list[Mention], rng: random.Random) -> None:
     """Random edits: applying their rows gives tables that load to the facts."""

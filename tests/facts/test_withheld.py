@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.errors import NotFound
@@ -142,7 +142,6 @@ mentions = st.builds(
 mention_sets = st.lists(mentions, min_size=1, max_size=10, unique_by=lambda m: m.id)
 
 
-@settings(deadline=None)
 @given(told=mention_sets, rng=st.randoms(use_true_random=False))
 def test_a_withheld_atom_never_returns(told: list[Mention], rng: random.Random) -> None:
     """Whatever is removed and sent again, no atom of a withheld fact is ever shown."""

@@ -19,9 +19,7 @@ def _view() -> IndexView:
     other = CellRow(CellId("c3"), None, SessionId("s2"), (Passage(0, "Bob", "My cat sleeps", 40),))
     unknown = CellRow(CellId("c4"), None, SessionId("s3"), (Passage(0, "Bob", "Some day", None),))
     one = FactRow(FactId("f1"), None, "Bob drinks green tea", "Bob", ((SessionId("s1"), 1),), 20, None)
-    two = FactRow(
-        FactId("f2"), None, "Bob has a cat", "Bob", ((SessionId("s2"), 0), (SessionId("s1"), 0)), 40, (5, 9)
-    )
+    two = FactRow(FactId("f2"), None, "Bob has a cat", "Bob", ((SessionId("s2"), 0), (SessionId("s1"), 0)), 40, (5, 9))
     return Index(4).apply([early, later, other, unknown, one, two])
 
 

@@ -147,7 +147,9 @@ def _seen(view: IndexView) -> dict[str, float]:
     statements, dialogue = view.corpus.statements, view.corpus.dialogue
     facts = statements.matches(["tea", "cat"])
     windows = dialogue.windows(dialogue.occurrences(["tea", "cat"]))
-    turns = {f"turn {place & 0xFFFF}": round(float(value), 5) for place, value in zip(dialogue.places, windows, strict=True)}
+    turns = {
+        f"turn {place & 0xFFFF}": round(float(value), 5) for place, value in zip(dialogue.places, windows, strict=True)
+    }
     near = statements.from_places(windows)
     ids = [view.facts.ids[row] for row in statements.facts]
     return {

@@ -1,10 +1,13 @@
 """A question to a version: what comes first, what does not come at all, and why."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memforest_ray.errors import InvalidInput
+from memforest_ray.ids import SessionId
 from memforest_ray.query.result import EmptyReason, Result
-from memforest_ray.testing.memory import Memory, days
+from memforest_ray.testing.memory import Memory, days, instant
 
 SMALL_TALK = [
     "The soup was too salty",
@@ -31,6 +34,9 @@ def _kitchen(memory: Memory) -> Memory:
     memory.told("s2", "2023-06-01T10:00:00Z", "Bob bought a kayak", event=days("2023-05-31"))
     memory.told("s3", "2023-07-01T10:00:00Z", "Ann painted the fence green", speaker="Ann")
     return memory
+
+
+_SHARED = _kitchen(Memory())
 
 
 def test_the_fact_that_answers_comes_first(memory: Memory) -> None:
@@ -266,3 +272,31 @@ def test_as_of_counts_words_of_what_was_known_only(memory: Memory) -> None:
         kitchen.told(f"late{number}", "2024-01-01", f"Bob bought thing {number}")
     after = kitchen.ask("What did Bob buy?", as_of="2023-06-02", mode="flat")
     assert [(hit.text, hit.score) for hit in after] == [(hit.text, hit.score) for hit in before]
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.text(min_size=1, max_size=80).filter(str.strip), st.sampled_from(["flat", "root", "embed"]), st.integers(1, 9)
+)
+def test_any_question_has_a_result(text: str, mode: str, k: int) -> None:
+    """Whatever is asked: at most k hits, scores falling and between 0 and 1, the same when asked again."""
+    result = _SHARED.ask(text, mode=mode, k=k)
+    assert len(result) <= k
+    scores = [hit.score for hit in result]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert _SHARED.ask(text, mode=mode, k=k) == result
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 400), st.sampled_from(["kayak", "Bob in May 2023", "Where does Bob live now?", "fence"]))
+def test_as_of_never_tells_of_later(day: int, text: str) -> None:
+    """Whatever the instant: nothing shown was said after it."""
+    as_of = instant("2023-04-01") + day * 86_400_000
+    result = _SHARED.ask(text, as_of=as_of, k=50)
+    said = [hit.source_time for hit in result]
+    assert all(time is not None and time.timestamp() * 1000 <= as_of for time in said)
+    turns = {turn for hit in result for turn in hit.turn_ids}
+    records = _SHARED.version.sessions
+    times = [records[SessionId(turn.partition("#")[0])].time_ms for turn in turns]
+    assert all(time is not None and time <= as_of for time in times)
