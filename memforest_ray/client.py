@@ -102,8 +102,9 @@ class AsyncUser:
         self._client = client
         self._seen = 0
 
-    async def _read(self, verb: str, **arguments: Any) -> Any:
-        return await self._client.call(self.id, verb, arguments, op_id=None, seen=self._seen)
+    async def _read(self, verb: str, at_least: Receipt | int | None = None, **arguments: Any) -> Any:
+        wanted = at_least.version if isinstance(at_least, Receipt) else at_least or 0
+        return await self._client.call(self.id, verb, arguments, op_id=None, seen=max(self._seen, wanted))
 
     async def _write(self, verb: str, op_id: str | None, **arguments: Any) -> Any:
         name = OpId(op_id or self._client.random.nonce())
@@ -166,20 +167,20 @@ class AsyncUser:
             raise errors[0]
         return [outcome for outcome in outcomes if isinstance(outcome, Receipt)]
 
-    async def query(self, text: str, **options: Any) -> Result:
+    async def query(self, text: str, *, at_least: Receipt | int | None = None, **options: Any) -> Result:
         """Evidence for `text`, best first.
 
         Options: `k`, `mode` ("flat", "root", "embed"), `expand`, `as_of`, `since`, `until` (times in any form that
         a turn's time may have), `families`, `kind`, `speaker`, `session`, `entity`, `token_budget`, `zone`.
-        Raises InvalidInput.
+        `at_least`: a receipt, or its version, that the answer must know of. Raises InvalidInput, VersionGone.
         """
-        result: Result = await self._read("query", request=query_request(text, **options))
+        result: Result = await self._read("query", at_least, request=query_request(text, **options))
         self._seen = max(self._seen, result.version)
         return result
 
-    async def ask(self, text: str, **options: Any) -> Answer:
+    async def ask(self, text: str, *, at_least: Receipt | int | None = None, **options: Any) -> Answer:
         """An answer from the evidence alone, naming its sources, or "not in memory"."""
-        answer: Answer = await self._read("ask", request=query_request(text, **options))
+        answer: Answer = await self._read("ask", at_least, request=query_request(text, **options))
         return answer
 
     async def forget(

@@ -1,6 +1,7 @@
 """`memforest ingest`: files of conversations become memory."""
 
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,8 +104,13 @@ def _read(path: Path, user: str, format_name: str, *, one_user: bool) -> list[Wo
     from memforest_ray.facts.readers import read_conversations  # noqa: PLC0415 - for speed
 
     conversations = list(read_conversations(path, format=format_name))
-    alone = one_user or len(conversations) == 1
-    return [Work(user if alone else f"{user}/{item.id}", tuple(item.sessions)) for item in conversations]
+    if len(conversations) == 1:
+        return [Work(user, tuple(conversations[0].sessions))]
+    if one_user:
+        # Conversations of one file often number their sessions alike: each keeps its own.
+        sessions = [replaced(one, id=f"{item.id}/{one.id}") for item in conversations for one in item.sessions]
+        return [Work(user, tuple(sessions))]
+    return [Work(f"{user}/{item.id}", tuple(item.sessions)) for item in conversations]
 
 
 def _bar(call: Call) -> "Progress":
@@ -167,7 +173,7 @@ def _ingest_one(
 def _interrupted(outcomes: list[Outcome], work: list[Work]) -> str:
     kept = sum(len(outcome.receipts) for outcome in outcomes)
     total = sum(len(item.sessions) for item in work)
-    return f"interrupted; {kept} of {total} sessions are kept; run the same command again to go on from there"
+    return f"interrupted; at least {kept} of {total} sessions are kept; run the same command again to go on from there"
 
 
 def _report(call: Call, work: list[Work], outcomes: list[Outcome]) -> int:

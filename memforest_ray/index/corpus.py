@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memforest_ray.index.lexical import Floats, LexiconView, bm25
 from memforest_ray.index.shelves import OWNER, ShelfView
@@ -37,8 +36,6 @@ class Dialogue:
     """Instants; unknown when it is not known."""
     lengths: Floats
     """Words of each place."""
-    asks: NDArray[np.bool_]
-    """Whether the turn ends in a question."""
     in_cell: Integers
     """Pairs of a cell (number among `cells`) ..."""
     in_place: Integers
@@ -65,8 +62,6 @@ class Dialogue:
         place_of_passage = np.full(len(owners), -1, np.int64)
         place_of_passage[rows] = number
         lengths = np.bincount(number, shelf.parts["length"][rows], len(places)).astype(np.float32)
-        asks = np.zeros(len(places), bool)
-        asks[number] = shelf.parts["asks"][rows] == 1
         starts = np.flatnonzero(np.diff(sessions_of(places), prepend=-1))
         return cls(
             cells=np.flatnonzero(seen),
@@ -75,7 +70,6 @@ class Dialogue:
             speakers=shelf.parts["speaker"][rows[first]],
             sources=shelf.parts["source"][rows[first]],
             lengths=lengths,
-            asks=asks,
             in_cell=numbers[owners[rows]],
             in_place=number,
             place_of_passage=place_of_passage,
@@ -129,6 +123,10 @@ class Dialogue:
     def cells_at(self, place: int) -> Integers:
         """Numbers of the cells that hold a place: several only for a turn that was split."""
         return np.asarray(self.in_cell[self.in_place == place], np.int64)
+
+    def places_in(self, cell: int) -> Integers:
+        """Numbers of the places of a cell, by its number."""
+        return np.asarray(self.in_place[self.in_cell == cell], np.int64)
 
     def number_of(self, place_key: int) -> int:
         """The number of the place with that key; -1 when it is not there."""
@@ -224,9 +222,13 @@ class Corpus:
 
     dialogue: Dialogue
     statements: Statements
+    speakers: Integers
+    """Who speaks in it, by number."""
 
     @classmethod
     def of(cls, facts: ShelfView, cells: ShelfView, as_of: int | None) -> "Corpus":
         """Everything live, or what was known at an instant."""
         dialogue = Dialogue.of(cells, as_of)
-        return cls(dialogue, Statements.of(facts, dialogue.places, as_of))
+        statements = Statements.of(facts, dialogue.places, as_of)
+        speakers = np.unique(np.concatenate([dialogue.speakers, statements.speakers]))
+        return cls(dialogue, statements, speakers)

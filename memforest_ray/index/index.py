@@ -15,7 +15,7 @@ from immutables import Map
 
 from memforest_ray.index.corpus import Corpus
 from memforest_ray.index.lexical import Floats
-from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Row, asks, index_words
+from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Row, index_words
 from memforest_ray.index.shelves import Entry, Names, Shelf, ShelfView
 from memforest_ray.index.table import UNKNOWN, Integers, place_key
 from memforest_ray.index.vectors import mean_vector
@@ -27,8 +27,8 @@ FACT_COLUMNS: Final = ("source", "event_start", "event_end", "speaker", "chain",
 """Instants; speaker; subject and attribute (-1: none); words."""
 CELL_COLUMNS: Final = ("latest",)
 """Latest source time, unknown when any of it is unknown."""
-PASSAGE_COLUMNS: Final = ("place", "speaker", "source", "length", "asks")
-"""Its turn; who said it when; words; 1 when it ends in a question."""
+PASSAGE_COLUMNS: Final = ("place", "speaker", "source", "length")
+"""Its turn; who said it when; words."""
 NODE_COLUMNS: Final = ("scope", "level", "latest", "embedded")
 """Tree; level; latest source time, unknown when any is; items below that have a vector."""
 
@@ -162,7 +162,6 @@ class Index:
                 self._registers.speakers.number(passage.speaker),
                 _instant(passage.source_ms),
                 len(found),
-                int(asks(passage.text)),
             )
             for passage, found in zip(row.passages, words, strict=True)
         ]

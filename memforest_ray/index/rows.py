@@ -5,7 +5,7 @@ summary. The words of a cell are kept turn by turn, so that a turn can be found 
 """
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ __all__ = [
     "Place",
     "Row",
     "Vector",
-    "asks",
     "cell_embedding_text",
     "cell_row",
     "chain_name",
@@ -39,8 +38,6 @@ __all__ = [
 Vector: TypeAlias = NDArray[np.float16]
 Place: TypeAlias = tuple[SessionId, int]
 """One turn: its session and its position there."""
-
-_QUESTION_MARKS: Final = ("?", "？", "؟")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +158,3 @@ def _day(source_ms: int | None) -> str:
 def index_words(text: str) -> list[str]:
     """The words under which a text is found: stems without stop words, which say nothing about it."""
     return [stem(word) for word in words(text) if word not in STOP_WORDS]
-
-
-def asks(text: str) -> bool:
-    """Whether a passage ends in a question: its answer is more often wanted than itself."""
-    return text.rstrip().endswith(_QUESTION_MARKS)

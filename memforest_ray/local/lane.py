@@ -85,13 +85,12 @@ class Lane:
     def close(self) -> None:
         """Take in no more; what waits is still served."""
         self._closed = True
-        self._changed.set()
 
     async def take(self) -> list[Ticket]:
-        """The next batch, as soon as there is one; the one before it is over. Empty when the lane is closed."""
+        """The next batch, as soon as there is one; the one before it is over. Empty when nothing waits."""
         self._taken = 0
         while not (batch := self._batch()):
-            if self._closed and not self._waiting:
+            if not self._waiting:
                 return []
             self._changed.clear()
             await self._changed.wait()

@@ -191,10 +191,10 @@ def _near(inquiry: Inquiry) -> list[tuple[str, str]]:
 def _subjects(inquiry: Inquiry) -> list[str]:
     """Whom the question names: speakers, and words written as names."""
     question = inquiry.question
-    speakers = [name for name in inquiry.version.index.registers.speakers.names if question.names(name)]
+    speakers = [name for name in inquiry.speakers.values() if question.names(name)]
     written = re.findall(r"(?<!^)\b[A-Z][\w'’-]*[\w](?: [A-Z][\w'’-]*\w)*", question.text)
     named = [name.removesuffix("'s").removesuffix("’s") for name in written]
-    return list(dict.fromkeys(entity_key(name) for name in (*speakers, *named)))
+    return list(dict.fromkeys(entity_key(name) for name in (*sorted(speakers), *named)))
 
 
 def chain_of(inquiry: Inquiry, subject: str, attribute: str) -> Chain | None:

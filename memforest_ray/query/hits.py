@@ -54,16 +54,16 @@ class HitMaker:
             note=note,
         )
 
-    def of_leaf(self, leaf: Leaf, scope: ScopeId) -> Hit | None:
-        """A leaf of a tree that is shown whole; None when it must not be shown."""
+    def of_leaf(self, leaf: Leaf, scope: ScopeId) -> Iterator[Hit]:
+        """The hit of a leaf that is shown with its whole tree; none for what this query may not see."""
         if leaf.item[0] == "f":
             fact = self.inquiry.fact(FactId(leaf.item))
-            return None if fact is None else replace(self.of_fact(fact, self.score_of(fact.id)), tree=scope)
-        cell = self.inquiry.version.cells.get(CellId(leaf.item))
-        if cell is None or not self.inquiry.sees_cell(cell.id):
-            return None
+            if fact is not None:
+                yield replace(self.of_fact(fact, self.score_of(fact.id)), tree=scope)
+            return
+        cell = self.inquiry.version.cells[CellId(leaf.item)]
         best = max((self._place_score(cell, span.turn) for span in cell.spans), default=0.0)
-        return self.of_cell(cell, round(best, 6))
+        yield self.of_cell(cell, round(best, 6))
 
     def score_of(self, id: FactId) -> float:  # noqa: A002 - the field's name
         """A fact's score; 0 when this query does not see it."""

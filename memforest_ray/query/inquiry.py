@@ -16,7 +16,7 @@ from memforest_ray.index.table import UNKNOWN, Integers, place_key, place_of
 from memforest_ray.index.vectors import similarities
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
-from memforest_ray.trees.tree import Child, Node, OrderKey, order_key
+from memforest_ray.trees.tree import Child, Leaf, Node, OrderKey, order_key
 
 __all__ = ["Inquiry", "fact_order", "inquire"]
 
@@ -54,6 +54,12 @@ class Inquiry:
         known = said[said != UNKNOWN]
         return int(known.max()) if len(known) else None
 
+    @property
+    def speakers(self) -> dict[int, str]:
+        """Who speaks in what it may see: number -> name."""
+        names = self.version.index.registers.speakers.names
+        return {int(number): names[number] for number in self.corpus.speakers}
+
     def fact(self, id: FactId) -> Fact | None:  # noqa: A002 - the field's name
         """The fact as it was known at the instant asked for; None when it was not."""
         fact = self.version.facts.get(id)
@@ -75,10 +81,13 @@ class Inquiry:
         number = self.fact_number(id)
         return number >= 0 and bool(allowed[number])
 
-    def sees_cell(self, id: CellId) -> bool:  # noqa: A002 - the field's name
-        """Whether a cell was wholly said by the instant asked for."""
-        row = self.version.index.row_of(id)
-        return row is not None and bool(self.corpus.dialogue.number_of_row[row] >= 0)
+    def allows_leaf(self, leaf: Leaf, facts: NDArray[np.bool_], places: NDArray[np.bool_]) -> bool:
+        """Whether masks over facts and places hold the leaf's fact, or a turn of its cell."""
+        if leaf.item[0] == "f":
+            return self.allows(FactId(leaf.item), facts)
+        row = self.version.index.row_of(leaf.item)
+        number = -1 if row is None else int(self.corpus.dialogue.number_of_row[row])
+        return number >= 0 and bool(places[self.corpus.dialogue.places_in(number)].any())
 
     def cell_at(self, place: int) -> Cell:
         """The cell that holds a place, by its number; of a turn that was split the part most like the question."""

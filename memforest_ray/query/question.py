@@ -1,7 +1,7 @@
 """A question, read: the words to look up, whom it names, whether it asks for a time."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,9 +55,9 @@ class Question:
             return True
         return any(part in self.spelt for part in _names(speaker))
 
-    def named(self, speakers: Sequence[str]) -> int | None:
+    def named(self, speakers: Mapping[int, str]) -> int | None:
         """The number of the one speaker it names; None when it names none or several: then nobody is preferred."""
-        found = [number for number, speaker in enumerate(speakers) if self.names(speaker)]
+        found = [number for number, speaker in speakers.items() if self.names(speaker)]
         return found[0] if len(found) == 1 else None
 
 

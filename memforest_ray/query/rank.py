@@ -72,7 +72,7 @@ class Scores:
 def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReading, ranking: Ranking) -> Scores:
     """Fuse what the question's words, vector, people and times say, and the browse."""
     dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
-    named = inquiry.question.named(inquiry.version.index.registers.speakers.names)
+    named = inquiry.question.named(inquiry.speakers)
     tree_facts, tree_cells = _spread(inquiry, browsed, ranking.tree_floor)
     cells = dialogue.best_of_cells(inquiry.cells)
     turns = statements.to_places(inquiry.facts, cells)
@@ -169,7 +169,7 @@ def filtered(inquiry: Inquiry, allowed: Allowed) -> Allowed:
     facts, places = allowed.facts.copy(), allowed.places.copy()
     if filters.speaker is not None:
         wanted = entity_key(filters.speaker)
-        speakers = [number for number, name in enumerate(registers.speakers.names) if entity_key(name) == wanted]
+        speakers = [number for number, name in inquiry.speakers.items() if entity_key(name) == wanted]
         facts &= np.isin(statements.speakers, speakers)
         places &= np.isin(dialogue.speakers, speakers)
     if filters.session_id is not None:

@@ -25,10 +25,6 @@ class Filters:
     entity: str | None = None
     """A name that the fact carries, in any spelling of letters; cells carry none."""
 
-    @property
-    def any(self) -> bool:
-        return any((self.kind, self.speaker, self.session_id, self.entity))
-
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:

@@ -43,11 +43,13 @@ def search(
     """
     browse = browse_of(request.mode)
     if not len(version.index):
-        return _empty(version, request, EmptyReason.NO_MEMORY, "nothing is remembered yet")
+        return _nothing(version, request)
     inquiry = inquire(version, request, vector)
     reading = read_time(request.text, inquiry.asked_ms, request.zone)
     trees_max = max(TREES_MAX, request.k) if request.expand == "complete" else TREES_MAX
-    trees = () if request.mode == "flat" else recall(inquiry, ranking.root_share, trees_max)
+    trees = (
+        () if request.mode == "flat" and request.expand == "facts" else recall(inquiry, ranking.root_share, trees_max)
+    )
     browsed = browse(inquiry, trees[:TREES_MAX])
     scores = score(inquiry, browsed.leaves, reading, ranking)
     maker = HitMaker(inquiry, scores, {tree.scope: tree.score for tree in trees})
@@ -57,7 +59,9 @@ def search(
     allowed = filtered(inquiry, time)
     picks = pick(inquiry, reading, neighbour)
     found = (
-        _complete(inquiry, maker, trees) if request.expand == "complete" else _ranked(inquiry, maker, allowed, picks)
+        _complete(inquiry, maker, trees, allowed)
+        if request.expand == "complete"
+        else _ranked(inquiry, maker, allowed, picks)
     )
     hits = tuple(_within_budget(found, request))
     trace = Trace(request.mode, trees[:TREES_MAX], browsed.nodes_visited, _fallbacks(inquiry), reading.phrases)
@@ -74,11 +78,17 @@ def _empty(
     return Result(version.number, (), trace or Trace(request.mode), reason, message)
 
 
+def _nothing(version: Version, request: QueryRequest) -> Result:
+    return _empty(version, request, EmptyReason.NO_MEMORY, "nothing is remembered yet")
+
+
 def _outside(version: Version, request: QueryRequest, reading: TimeReading) -> Result:
     bounds = (request.since_ms, request.until_ms)
     asked = [span_text(*bounds)] * (bounds != (None, None)) + list(reading.phrases) * reading.only_time
     if request.as_of_ms is not None:
         asked.append(f"as of {span_text(None, request.as_of_ms + 1)}")
+    if not asked:
+        return _nothing(version, request)
     message = f"nothing is remembered for {'; '.join(asked)}"
     return _empty(version, request, EmptyReason.NO_MATCH, message, Trace(request.mode, reading=reading.phrases))
 
@@ -110,17 +120,14 @@ def _ranked(inquiry: Inquiry, maker: HitMaker, allowed: Allowed, picks: Sequence
             yield maker.of_cell(cell, found.score)
 
 
-def _complete(inquiry: Inquiry, maker: HitMaker, trees: Sequence[RecalledTree]) -> Iterator[Hit]:
+def _complete(inquiry: Inquiry, maker: HitMaker, trees: Sequence[RecalledTree], allowed: Allowed) -> Iterator[Hit]:
     """The best trees, each with all its leaves in order of time; an item that stands in several trees once."""
     told: set[ItemId] = set()
     for tree in trees[: inquiry.request.k]:
         for leaf in inquiry.version.trees[tree.scope].leaves():
-            if leaf.item in told or not inquiry.overlaps(leaf):
-                continue
-            told.add(leaf.item)
-            hit = maker.of_leaf(leaf, tree.scope)
-            if hit is not None:
-                yield hit
+            if leaf.item not in told and inquiry.allows_leaf(leaf, allowed.facts, allowed.places):
+                told.add(leaf.item)
+                yield from maker.of_leaf(leaf, tree.scope)
 
 
 def _within_budget(hits: Iterable[Hit], request: QueryRequest) -> Iterator[Hit]:

@@ -5,6 +5,7 @@ import numpy as np
 from memforest_ray.ids import CellId, FactId, SessionId
 from memforest_ray.index.index import Index, IndexView
 from memforest_ray.index.rows import CellRow, FactRow, Passage
+from memforest_ray.index.table import UNKNOWN
 
 
 def _view() -> IndexView:
@@ -24,11 +25,12 @@ def _view() -> IndexView:
 
 
 def test_turns_stand_by_session() -> None:
-    """Places in order, sessions apart, each with who said it and whether it asks."""
+    """Places in order, sessions apart, each with its words and its time."""
     dialogue = _view().corpus.dialogue
     assert len(dialogue.places) == 5
     assert dialogue.session_of.tolist() == [0, 0, 0, 1, 2]
-    assert dialogue.asks.tolist() == [True, False, False, False, False]
+    assert dialogue.sources.tolist() == [10, 20, 30, 40, UNKNOWN]
+    assert _view().corpus.speakers.tolist() == [0, 1]
     assert dialogue.lengths.tolist() == [3, 2, 2, 3, 2]
 
 

@@ -1,5 +1,7 @@
 """A question to a version: what comes first, what does not come at all, and why."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,6 +175,18 @@ def test_complete_expansion_gives_whole_trees(memory: Memory) -> None:
     assert len({hit.tree for hit in result}) == 1
     everything = memory.ask("tulips", k=50, expand="complete")
     assert set(SMALL_TALK) <= set(_texts(everything))
+    flat = memory.ask("tulips", k=50, expand="complete", mode="flat", kind="cell")
+    assert {hit.kind for hit in flat} == {"cell"}
+    assert len(flat) == 5
+
+
+def test_a_memory_of_forgotten_turns_only_is_empty(memory: Memory) -> None:
+    """Cells that hold nothing any more are no memory."""
+    memory.say("s1", "2023-05-08", ("Bob", "gone"))
+    record = memory.records[SessionId("s1")]
+    hole = replace(record.turns[0], text="", speaker="", hole="00")
+    memory.records[SessionId("s1")] = replace(record, turns=(hole,))
+    assert memory.ask("Anything?").reason is EmptyReason.NO_MEMORY
 
 
 def test_as_of_shows_nothing_learnt_later(memory: Memory) -> None:

@@ -1,0 +1,118 @@
+"""Receipts: what each write of a batch is told, and what is kept of that for a late retry."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from memforest_ray.commit.version import OPERATIONS_KEPT, Version
+from memforest_ray.errors import InvalidInput, MemForestError
+from memforest_ray.forest.dialogue import Admission
+from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Usage
+from memforest_ray.forest.work import Work, Written
+from memforest_ray.ids import CellId
+
+__all__ = ["answered", "counted", "receipt", "same_write", "seal"]
+
+
+def receipt(
+    number: int, write: Ingest, admission: Admission | MemForestError, work: Work, cells: Collection[CellId]
+) -> Receipt | MemForestError:
+    """The answer of one ingest, for which `cells` were read."""
+    if isinstance(admission, MemForestError):
+        return admission
+    notes = ("some of its turns were forgotten earlier and stay so",) if admission.forgotten else ()
+    told = Receipt(
+        number,
+        write.op_id,
+        write.session.id,
+        duplicate=admission.duplicate,
+        turns_without_time=write.undated_turns,
+        naive_times=write.naive_times,
+        notes=notes,
+    )
+    return told if admission.duplicate else counted(told, work, cells)
+
+
+def counted(told: Receipt, work: Work, cells: Collection[CellId]) -> Receipt:
+    """The receipt with what became of `cells`."""
+    mine = [work.extractions[name] for name in cells if name in work.extractions]
+    added = _facts_added(work, cells)
+    withheld = sum(mention.cell_id in cells for mention in work.facts.dropped)
+    mentions = sum(len(extraction.candidates) for extraction in mine) - withheld
+    usage = Usage(
+        sum(extraction.calls for extraction in mine),
+        sum(extraction.prompt_tokens for extraction in mine),
+        sum(extraction.completion_tokens for extraction in mine),
+    )
+    return replace(
+        told,
+        cells=len(cells),
+        facts_added=added,
+        facts_merged=max(0, mentions - added),
+        failed_cells={item.cell_id: item.failure for item in mine if item.failure is not None},
+        usage={"extract": usage},
+    )
+
+
+def _facts_added(work: Work, cells: Collection[CellId]) -> int:
+    """Facts that were not there before and whose first mention stands in one of `cells`."""
+    before = work.version.facts.shown
+    return sum(fact.id not in before and fact.mentions[0].cell_id in cells for fact in work.facts.added)
+
+
+def seal(written: Written, number: int) -> Written:
+    """With the number that the commit will have: in the version, in the answers, and in what a retry is told."""
+    answers = tuple(
+        answer if isinstance(answer, MemForestError) else replace(answer, version=number) for answer in written.answers
+    )
+    operations = written.version.operations.mutate()
+    for answer in answers:
+        if isinstance(answer, Forgotten) or (isinstance(answer, Receipt) and not answer.duplicate):
+            row = {"kind": type(answer).__name__.lower(), **answer.to_json()}
+            operations[answer.op_id] = row
+            written.changes.put("operations", answer.op_id, row)
+    kept = operations.finish()
+    surplus = len(kept) - OPERATIONS_KEPT
+    if surplus > 0:
+        for name, _ in sorted(kept.items(), key=lambda item: (item[1]["version"], item[0]))[:surplus]:
+            kept = kept.delete(name)
+            written.changes.drop("operations", name)
+    return replace(written, version=replace(written.version, number=number, operations=kept), answers=answers)
+
+
+def answered(version: Version, write: Intent) -> Receipt | Forgotten | None:
+    """What an operation that is done already was told; None when it is not known.
+
+    Raises InvalidInput when its id was that of another write.
+    """
+    row = version.operations.get(write.op_id)
+    if row is None:
+        return None
+    told = _of_row(row)
+    if isinstance(told, Forgotten) != isinstance(write, Forget) or (
+        isinstance(told, Receipt) and told.session_id != _session_of(write)
+    ):
+        raise _taken(write)
+    return told
+
+
+def same_write(write: Intent, other: Intent) -> None:
+    """Make sure that two writes of one operation id can be one. Raises InvalidInput."""
+    if type(write) is not type(other) or _session_of(write) != _session_of(other):
+        raise _taken(write)
+
+
+def _of_row(row: Mapping[str, Any]) -> Receipt | Forgotten:
+    fields = {key: value for key, value in row.items() if key != "kind"}
+    return Forgotten.from_json(fields) if row["kind"] == "forgotten" else Receipt.from_json(fields)
+
+
+def _session_of(write: Intent) -> str | None:
+    return write.session.id if isinstance(write, Ingest) else None
+
+
+def _taken(write: Intent) -> InvalidInput:
+    return InvalidInput(
+        f"op_id {write.op_id!r} names another write of this memory; nothing was changed; give each write its own",
+        op_id=write.op_id,
+    )

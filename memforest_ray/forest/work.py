@@ -1,0 +1,85 @@
+"""Work: what is known so far of a forest's next version, step by step; and what a batch came to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memforest_ray.commit.changes import Changes
+from memforest_ray.commit.version import Vector, Version
+from memforest_ray.errors import MemForestError
+from memforest_ray.facts.candidates import CellInput, Extraction
+from memforest_ray.facts.canonical import FactsEdit
+from memforest_ray.facts.cells import Cell
+from memforest_ray.facts.inputs import cell_inputs
+from memforest_ray.forest.dialogue import Dialogue
+from memforest_ray.forest.intents import Forgotten, Receipt
+from memforest_ray.ids import CellId, NodeId, SessionId
+from memforest_ray.index.rows import Row
+from memforest_ray.trees.summaries import Summary
+
+__all__ = ["Answer", "Work", "Written"]
+
+Answer = Receipt | Forgotten | MemForestError
+"""Of one write: an error is an answer too, and does not keep the others of its batch from landing."""
+
+
+class Work:
+    """A batch under way."""
+
+    def __init__(self, version: Version, dialogue: Dialogue) -> None:
+        self.version = version
+        """What it starts from."""
+        self.dialogue = dialogue
+        self.born = dialogue.born
+        self.dead = dialogue.dead
+        self.retry = dialogue.retry
+        self.extractions: dict[CellId, Extraction] = {}
+        self.facts = FactsEdit(version.facts)
+        self.vectors: dict[str, Vector] = {}
+        """Of facts, cells and summaries that have to be written."""
+        self.made: dict[NodeId, Summary] = {}
+        """New summaries, children before parents."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.born or self.dead or self.retry or self.dialogue.touched)
+
+    @property
+    def spoken(self) -> list[Cell]:
+        """New cells of which something is left: one whose turns were all forgotten has no leaf, no row, no vector."""
+        sessions = self.dialogue.sessions
+        return [
+            cell
+            for cell in self.born.values()
+            if any(sessions[cell.session_id].turns[span.turn].hole is None for span in cell.spans)
+        ]
+
+    def inputs(self) -> tuple[CellInput, ...]:
+        """What an extractor is to be shown; cells of which nothing is left are passed over."""
+        by_session: dict[SessionId, list[Cell]] = {}
+        for cell in (*self.born.values(), *self.retry.values()):
+            by_session.setdefault(cell.session_id, []).append(cell)
+        return tuple(_shown(self.dialogue, by_session))
+
+
+def _shown(dialogue: Dialogue, cells: dict[SessionId, list[Cell]]) -> Iterable[CellInput]:
+    for session, mine in cells.items():
+        for shown in cell_inputs(dialogue.sessions[session], sorted(mine, key=lambda cell: cell.number)):
+            if shown.turns:
+                yield shown
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a batch makes of a version; nothing has happened yet."""
+
+    version: Version
+    """The next version, but for its number (`receipts.seal`) and its index; the given one when nothing is new."""
+    changes: Changes = field(default_factory=Changes)
+    add: tuple[Row, ...] = ()
+    """Index rows, children before the nodes above them."""
+    drop: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    """One for each write of the batch, in order."""
+    erases: bool = False
+    """Text was removed: an erasure must follow the commit."""

@@ -1,0 +1,56 @@
+"""What is asked."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+from memforest_ray.errors import InvalidInput
+from memforest_ray.query.request import Filters, QueryRequest
+from memforest_ray.testing.memory import instant
+
+
+def test_times_are_read_in_any_form() -> None:
+    """Text, in the zone that is named, or numbers."""
+    request = QueryRequest.of(
+        "Who?", as_of="2023-05-08", since=1_600_000_000, until="2024-01-02T00:00:00", zone="Asia/Tokyo"
+    )
+    assert request.as_of_ms == instant("2023-05-08T00:00:00+09:00")
+    assert request.since_ms == 1_600_000_000_000
+    assert request.until_ms == instant("2024-01-02T00:00:00+09:00")
+
+
+def test_filters_and_bounds_are_kept() -> None:
+    """Each under its own name."""
+    request = QueryRequest.of("Who?", k=3, mode="flat", kind="fact", speaker="Bob", token_budget=7, families=["entity"])
+    assert (request.k, request.mode, request.token_budget) == (3, "flat", 7)
+    assert request.filters == Filters(kind="fact", speaker="Bob")
+    assert request.families == frozenset({"entity"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": " "}, "the question is empty"),
+        ({"text": None}, "the question is empty"),
+        ({"k": 0}, "k is 0"),
+        ({"k": "ten"}, "k is ten"),
+        ({"k": 10**9}, "k is 1000000000"),
+        ({"since": "2023-01-02", "until": "2023-01-01"}, "`until` does not lie after `since`"),
+        ({"families": ["user"]}, "unknown tree family 'user'"),
+        ({"expand": "all"}, "unknown expansion 'all'"),
+        ({"token_budget": 0}, "the token budget is 0"),
+        ({"as_of": "yesterdayish"}, "yesterdayish"),
+        ({"depth": 3}, "unknown option 'depth'"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(options: dict[str, Any], message: str) -> None:
+    """One sentence, naming the option."""
+    with pytest.raises(InvalidInput, match=message):
+        QueryRequest.of(options.pop("text", "Who?"), **options)
+
+
+def test_a_request_crosses_process_borders() -> None:
+    """It pickles to its equal."""
+    request = QueryRequest.of("Who?", since="2023-01-02", speaker="Bob")
+    assert pickle.loads(pickle.dumps(request)) == request
