@@ -33,6 +33,9 @@ ModeOption = Annotated[
 AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="As it was known at TIME.")]
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="What happened from TIME on.")]
 UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="What happened before TIME.")]
+AtLeastOption = Annotated[
+    int | None, typer.Option("--at-least", metavar="VERSION", help="Answer from this version, or a newer one.")
+]
 ExplainOption = Annotated[bool, typer.Option("--explain", help="Show which trees were looked into, and why.")]
 
 
@@ -46,10 +49,13 @@ def query(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    explain: ExplainOption = False,
+    explain: AtLeastOption = Annotated[
+    int | None, typer.Option("--at-least", metavar="VERSION", help="Answer from this version, or a newer one.")
+]
+ExplainOption = False,
 ) -> int:
     """Show the evidence that a memory holds for a question, best first."""
-    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until)
+    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)
     with call.client() as client:
         result = client.user(user).query(text, **options)
     data = {"user": user, "question": text, **result.to_json()}
@@ -67,9 +73,10 @@ def ask(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
+    at_least: AtLeastOption = None,
 ) -> int:
     """Answer a question from memory alone, naming the evidence."""
-    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until)
+    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)
     with call.client() as client:
         answer = client.user(user).ask(text, **options)
     data = {"user": user, "question": text, **answer.to_json()}

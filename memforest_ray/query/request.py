@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from memforest_ray.errors import InvalidInput
-from memforest_ray.facts.instants import TimeLike, parse_instant
+from memforest_ray.facts.instants import TimeLike, parse_instant, zone_of
 
 __all__ = ["K_MAX", "Filters", "QueryRequest"]
 
@@ -98,6 +98,7 @@ class QueryRequest:
             raise InvalidInput("`until` does not lie after `since`; no time lies between them")
         if unknown := sorted(self.families - _FAMILIES):
             raise InvalidInput(f"unknown tree family {unknown[0]!r}; known: entity, scene, session")
+        zone_of(self.zone)
         if self.expand not in ("facts", "complete"):
             raise InvalidInput(f"unknown expansion {self.expand!r}; known: complete, facts")
         if self.token_budget is not None and self.token_budget < 1:

@@ -41,6 +41,7 @@ def test_filters_and_bounds_are_kept() -> None:
         ({"expand": "all"}, "unknown expansion 'all'"),
         ({"token_budget": 0}, "the token budget is 0"),
         ({"as_of": "yesterdayish"}, "yesterdayish"),
+        ({"zone": "Nowhere/Town"}, "unknown time zone 'Nowhere/Town'"),
         ({"depth": 3}, "unknown option 'depth'"),
     ],
 )
