@@ -1,12 +1,12 @@
 """Agent memory that is fresh when a write returns, faithful in time and cheap to keep.
 
-    import memforest_ray as mf
+import memforest_ray as mf
 
-    client = mf.connect()
-    alice = client.user("alice")
-    alice.ingest(mf.Session(id="s1", turns=[mf.Turn("I moved to Miami last month.", speaker="Bob")]))
-    for hit in alice.query("Where did Bob live before moving to Miami?"):
-        print(hit.text, hit.source_time, hit.score)
+client = mf.connect()
+alice = client.user("alice")
+alice.ingest(mf.Session(id="s1", turns=[mf.Turn("I moved to Miami last month.", speaker="Bob")]))
+for hit in alice.query("Where did Bob live before moving to Miami?"):
+    print(hit.text, hit.source_time, hit.score)
 """
 
 from memforest_ray.client import AsyncClient, AsyncUser, Client, User, connect, connect_async

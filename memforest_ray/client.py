@@ -14,11 +14,10 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 from memforest_ray.ambient import Random, SystemRandom
 from memforest_ray.config import Settings, load_settings
 from memforest_ray.errors import InvalidInput, MemForestError
-from memforest_ray.facts.instants import parse_instant
-from memforest_ray.facts.sessions import Session, TimeLike
+from memforest_ray.facts.sessions import Session
 from memforest_ray.forest import Forgotten, Receipt
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.query.request import Filters, QueryRequest
+from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer, Result
 
 __all__ = ["AsyncClient", "AsyncUser", "Client", "Progress", "Runtime", "User", "connect", "connect_async"]
@@ -31,8 +30,6 @@ SESSIONS_IN_FLIGHT = 32
 """Of one `ingest_many`: enough to fill a batch while the one before it commits."""
 
 USER_ID_BYTES_MAX = 4096
-QUERY_OPTIONS = frozenset({"k", "mode", "expand", "families", "token_budget", "zone"})
-"""What goes to a `QueryRequest` as it is."""
 
 
 class Runtime(Protocol):
@@ -102,9 +99,12 @@ class AsyncUser:
         self._client = client
         self._seen = 0
 
-    async def _read(self, verb: str, at_least: Receipt | int | None = None, **arguments: Any) -> Any:
-        wanted = at_least.version if isinstance(at_least, Receipt) else at_least or 0
-        return await self._client.call(self.id, verb, arguments, op_id=None, seen=max(self._seen, wanted))
+    async def _read(self, verb: str, **arguments: Any) -> Any:
+        return await self._client.call(self.id, verb, arguments, op_id=None, seen=self._seen)
+
+    async def _search(self, verb: str, request: QueryRequest) -> Any:
+        seen = max(self._seen, request.at_least or 0)
+        return await self._client.call(self.id, verb, {"request": request}, op_id=None, seen=seen)
 
     async def _write(self, verb: str, op_id: str | None, **arguments: Any) -> Any:
         name = OpId(op_id or self._client.random.nonce())
@@ -171,16 +171,17 @@ class AsyncUser:
         """Evidence for `text`, best first.
 
         Options: `k`, `mode` ("flat", "root", "embed"), `expand`, `as_of`, `since`, `until` (times in any form that
-        a turn's time may have), `families`, `kind`, `speaker`, `session`, `entity`, `token_budget`, `zone`.
+        a turn's time may have), `asked` (when the question was), `families`, `kind`, `speaker`, `session`,
+        `entity`, `token_budget`, `zone`.
         `at_least`: a receipt, or its version, that the answer must know of. Raises InvalidInput, VersionGone.
         """
-        result: Result = await self._read("query", at_least, request=query_request(text, **options))
+        result: Result = await self._search("query", _request(text, at_least, options))
         self._seen = max(self._seen, result.version)
         return result
 
     async def ask(self, text: str, *, at_least: Receipt | int | None = None, **options: Any) -> Answer:
         """An answer from the evidence alone, naming its sources, or "not in memory"."""
-        answer: Answer = await self._read("ask", at_least, request=query_request(text, **options))
+        answer: Answer = await self._search("ask", _request(text, at_least, options))
         return answer
 
     async def forget(
@@ -365,6 +366,11 @@ class Client:
         self.close()
 
 
+def _request(text: str, at_least: Receipt | int | None, options: dict[str, Any]) -> QueryRequest:
+    version = at_least.version if isinstance(at_least, Receipt) else at_least
+    return QueryRequest.of(text, at_least=version, **options)
+
+
 @cache
 def _shared_client(settings: Settings) -> Client:
     return Client(settings)
@@ -373,40 +379,3 @@ def _shared_client(settings: Settings) -> Client:
 def _reopen(settings: Settings, user: UserId) -> User:
     """What an unpickled handle does: one client per process and settings."""
     return _shared_client(settings).user(user)
-
-
-def query_request(
-    text: str,
-    *,
-    as_of: TimeLike = None,
-    since: TimeLike = None,
-    until: TimeLike = None,
-    kind: Literal["fact", "cell"] | None = None,
-    speaker: str | None = None,
-    session: str | None = None,
-    entity: str | None = None,
-    families: Iterable[str] | None = None,
-    **options: Any,
-) -> QueryRequest:
-    """The request of a call, its times read and its filters gathered. Raises InvalidInput, naming the option."""
-    if families is not None:
-        options["families"] = frozenset(families)
-    if unknown := sorted(options.keys() - QUERY_OPTIONS):
-        raise InvalidInput(f"unknown query option {unknown[0]!r}; known: {', '.join(sorted(QUERY_OPTIONS))}")
-    return QueryRequest(
-        text,
-        as_of_ms=_instant(as_of, "as_of"),
-        since_ms=_instant(since, "since"),
-        until_ms=_instant(until, "until"),
-        filters=Filters(kind, speaker, session, entity),
-        **options,
-    )
-
-
-def _instant(value: TimeLike, name: str) -> int | None:
-    if value is None:
-        return None
-    try:
-        return parse_instant(value, None).ms
-    except InvalidInput as error:
-        raise InvalidInput(f"{name}: {error.message}") from error

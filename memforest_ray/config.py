@@ -26,16 +26,12 @@ _CONFIG_VARIABLE = "MEMFOREST_CONFIG"
 class Settings(BaseSettings):
     """What a user may tune. Components (store, models, clock) are arguments elsewhere, never settings."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENVIRONMENT_PREFIX, frozen=True, extra="forbid", env_ignore_empty=True
-    )
+    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
     # Where
     store: str = "file://~/.memforest/store"  # a user's memory must not depend on where he stands
     runtime: Literal["ray", "local"] = "ray"
-    address: str | None = (
-        None  # of a Ray cluster; None: RAY_ADDRESS, else `memforest up`'s, else one of our own
-    )
+    address: str | None = None  # of a Ray cluster; None: RAY_ADDRESS, else `memforest up`'s, else one of our own
 
     # What shapes a forest for ever: written into its manifest at birth, read from there afterwards
     cell_turns: int = Field(default=2, ge=1, le=64)  # b of the paper: enough context, short parallel calls
@@ -57,9 +53,7 @@ class Settings(BaseSettings):
 
     # The offline models
     embed_threads: int = Field(default=2, ge=1)  # one text at a time per thread, one embedder a node
-    embed_folder: Path | None = (
-        None  # a folder with model.onnx and tokenizer.json instead of the shipped model
-    )
+    embed_folder: Path | None = None  # a folder with model.onnx and tokenizer.json instead of the shipped model
 
     # A test double of the forest's driver, by dotted path; never set in production
     driver: str = "memforest_ray.local:open_driver"

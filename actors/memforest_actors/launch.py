@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -156,14 +156,15 @@ def _start(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=output,
+            bufsize=0,
             cwd=folder,
             env=head_environment(),
             start_new_session=True,  # Ctrl-C in the terminal is ours to answer, not the cluster's
         )
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(order.line())
-    process.stdin.flush()
+    with suppress(BrokenPipeError):  # it has ended already: then it has no answer either
+        process.stdin.write(order.line())
     answer = process.stdout.readline().decode()
     if not answer:
         raise ClusterUnavailable(f"Ray cannot be started here: {_last_words(process, log)}; nothing was changed")

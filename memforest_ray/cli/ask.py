@@ -49,10 +49,8 @@ def query(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    explain: AtLeastOption = Annotated[
-    int | None, typer.Option("--at-least", metavar="VERSION", help="Answer from this version, or a newer one.")
-]
-ExplainOption = False,
+    at_least: AtLeastOption = None,
+    explain: ExplainOption = False,
 ) -> int:
     """Show the evidence that a memory holds for a question, best first."""
     options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)

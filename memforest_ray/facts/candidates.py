@@ -137,6 +137,4 @@ class Mention:
         cls, cell_id: CellId, session_id: SessionId, number: int, source_ms: int | None, candidate: Candidate
     ) -> "Mention":
         """The mention of `candidate`, its id made from its place."""
-        return cls(
-            MentionId("m" + digest(cell_id, number)), cell_id, session_id, number, source_ms, candidate
-        )
+        return cls(MentionId("m" + digest(cell_id, number)), cell_id, session_id, number, source_ms, candidate)

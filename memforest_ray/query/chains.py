@@ -99,7 +99,10 @@ def pick(inquiry: Inquiry, reading: TimeReading, neighbour: float) -> tuple[Pick
     known = [span for span in spans if span is not None]
     for chain in chains[:1]:
         return tuple(_measured(chain, reading, known))
-    return tuple(_neighbours(inquiry, reading, known[0], neighbour))
+    happening = known[0].fact
+    if happening is None or reading.direction is Direction.BETWEEN:
+        return ()  # a bare date has no neighbours of its own: everything lies before or after it
+    return tuple(_neighbours(inquiry, reading, happening, neighbour))
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,21 +280,17 @@ def _concerns(inquiry: Inquiry, fact: Fact) -> bool:
     return any(inquiry.question.names(name) for name in (fact.subject or "", fact.speaker) if name)
 
 
-def _neighbours(inquiry: Inquiry, reading: TimeReading, span: _Span, neighbour: float) -> Iterator[Pick]:
-    """The leaves beside a happening that are most like the question, nearest likeness first."""
-    order = (span.start_ms, span.start_ms, "", 0, "") if span.fact is None else fact_order(span.fact)
+def _neighbours(inquiry: Inquiry, reading: TimeReading, happening: Fact, neighbour: float) -> Iterator[Pick]:
+    """The leaves beside a happening that are most like the question, the most alike first."""
+    order = fact_order(happening)
     found: list[tuple[float, Leaf]] = []
     for subject in _subjects(inquiry):
         tree = inquiry.version.trees.get(entity_scope(subject))
         if tree is not None:
-            side = (
-                tree.before(order, _NEIGHBOURS)
-                if reading.direction is Direction.BEFORE
-                else tree.after(order, _NEIGHBOURS)
-            )
-            found.extend((inquiry.likeness_of(FactId(leaf.item)), leaf) for leaf in side)
+            beside = tree.before if reading.direction is Direction.BEFORE else tree.after
+            found.extend((inquiry.likeness_of(FactId(leaf.item)), leaf) for leaf in beside(order, _NEIGHBOURS))
     found.sort(key=lambda entry: (-round(entry[0], 6), entry[1].order))
     for likeness, leaf in islice(found, _NEIGHBOURS_GIVEN):
         fact = inquiry.fact(FactId(leaf.item))
         if likeness >= neighbour and fact is not None:
-            yield Pick(fact, fact.mentions[0], f"{reading.direction} {day_of(span.start_ms)}")
+            yield Pick(fact, fact.mentions[0], f"{reading.direction} {day_of(order[0])}")

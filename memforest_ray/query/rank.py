@@ -40,10 +40,11 @@ class Ranking:
     region: float = 3.3
     """Mean likeness of the cells around the four turns before and after."""
     window: float = 7.2
-    """Share of the question's words in the turn and two on each side: names and pronouns complete each other."""
-    session: float = 3.9
+    """Share of the question's words in the turn with two on each side, where names and pronouns complete each other;
+    or in the statement itself, where a model may have completed them."""
+    session: float = 3.6
     """The same share in the whole session: what it is about."""
-    speaker: float = 0.75
+    speaker: float = 1.0
     """The question names one person, and that one speaks."""
     length: float = 0.34
     """Per e-fold of words: "Sounds great!" answers nothing."""
@@ -55,8 +56,8 @@ class Ranking:
     """The question names a time, and this lies in it."""
     tree: float = 1.05
     """Likeness, above `tree_floor`, of the node that a browse found it under."""
-    tree_floor: float = 0.25
-    """Likeness that any node of the same people's memory has."""
+    tree_floor: float = 0.15
+    """Likeness that most nodes have with most questions."""
     root_share: float = 0.5
     """Part of a tree's recall score that its root has; the best of its facts has the rest."""
 
@@ -80,11 +81,11 @@ def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReadin
         ranking.turn * turns
         + ranking.cell * cells
         + ranking.region * dialogue.region_mean(cells)
-        + ranking.window * inquiry.windows
         + ranking.session * inquiry.sessions
     )
     facts = (
         statements.from_places(around)
+        + ranking.window * np.maximum(inquiry.words, statements.from_places(inquiry.windows))
         + ranking.stated
         + ranking.fact * inquiry.facts
         + ranking.length * np.log1p(statements.lengths)
@@ -93,6 +94,7 @@ def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReadin
     )
     places = (
         around
+        + ranking.window * inquiry.windows
         + ranking.fact * turns
         + ranking.length * np.log1p(dialogue.lengths)
         + ranking.speaker * (dialogue.speakers == named)

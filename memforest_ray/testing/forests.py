@@ -1,5 +1,6 @@
 """Whole forests in a test's hand: drivers over one store, and what must hold of any version."""
 
+import pickle
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import count
@@ -7,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from memforest_ray.commit.frames import unpack, unseal
 from memforest_ray.commit.version import Version
 from memforest_ray.config import Settings, load_settings
+from memforest_ray.errors import CorruptState
 from memforest_ray.facts.cells import cut
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.facts.sessions import Session
@@ -22,6 +25,7 @@ from memforest_ray.storage.store import ObjectStore
 from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.facts import check_facts
 from memforest_ray.testing.models import HashEmbedder
+from memforest_ray.testing.store import contents
 from memforest_ray.trees.edits import placements_of
 from memforest_ray.trees.nodes import Leaf
 from memforest_ray.trees.routing import entity_scope, scene_scope, session_scope
@@ -29,7 +33,7 @@ from memforest_ray.trees.scenes import SCENE_TREE_MIN
 from memforest_ray.trees.summaries import SelectionSummarizer
 from memforest_ray.trees.tree import MemTree, check_tree
 
-__all__ = ["Forests", "TestForest", "check_forest", "check_same", "decided"]
+__all__ = ["Forests", "TestForest", "check_forest", "check_same", "decided", "residue"]
 
 ANN = UserId("ann")
 
@@ -152,6 +156,23 @@ def check_forest(version: Version) -> None:
     items = _items(version)
     assert len(version.index) == len(items) + len(nodes)
     assert [name for name in [*items, *nodes] if version.index.row_of(name) is None] == []
+
+
+async def residue(text: str, store: ObjectStore, version: Version) -> list[str]:
+    """Where a text still stands, in any case of letters: keys of objects, and "live" for the version."""
+    word = text.lower().encode()
+    stored = {key: _opened(key, body) for key, body in (await contents(store)).items()}
+    found = [key for key, plain in stored.items() if word in plain.lower()]
+    return found + ["live"] * (word in pickle.dumps(version).lower())
+
+
+def _opened(key: str, body: bytes) -> bytes:
+    """All bytes of an object, and what they say where they are compressed."""
+    try:
+        frame = unseal(body, key, "manifest", "text", "vectors", "commit", "fence", "tombstone")
+        return body + repr(unpack(frame.body, key)).encode()
+    except CorruptState:
+        return body
 
 
 def _items(version: Version) -> list[ItemId]:

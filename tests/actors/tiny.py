@@ -113,6 +113,9 @@ class Unborn:
     def __init__(self, _: object) -> None:
         raise ImportError("no such module here")
 
+    async def call(self, *_: object) -> None:
+        """Never reached."""
+
 
 def open_driver(user: UserId, settings: Settings, models: Models) -> TinyDriver:
     return TinyDriver(user, settings, models)

@@ -61,8 +61,10 @@ async def test_sessions_one_by_one_shuffled() -> None:
 async def test_turn_by_turn_is_as_good_as_at_once() -> None:
     """A session that grows by one turn at a time comes to what one ingest of it comes to."""
     session = max(conversation(3), key=lambda session: len(session.turns))
-    pieces = [Session(session.id, session.turns[:end], session.time, session.zone, session.metadata)
-              for end in range(1, len(session.turns) + 1)]
+    pieces = [
+        Session(session.id, session.turns[:end], session.time, session.zone, session.metadata)
+        for end in range(1, len(session.turns) + 1)
+    ]
     grown = await Forests().settled(*map(_ingest, pieces))
     assert decided(grown) == decided(await Forests().settled(_ingest(session)))
 
