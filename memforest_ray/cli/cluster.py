@@ -14,14 +14,14 @@ __all__ = ["down", "up"]
 def up(call: Call) -> int:
     """Start a Ray cluster on this machine that later commands join; once is enough."""
     report = _ray_runtime().up(call.settings())
-    call.answer(report, lambda screen: screen.print(_sentence(report)))
+    call.answer(report, lambda screen: screen.print(_up(report), soft_wrap=True))
     return OK
 
 
 def down(call: Call) -> int:
     """Stop the cluster that `memforest up` started, and no other. Memories stay in the store."""
     report = _ray_runtime().down()
-    call.answer(report, lambda screen: screen.print(_sentence(report)))
+    call.answer(report, lambda screen: screen.print(_down(report), soft_wrap=True))
     return OK
 
 
@@ -35,5 +35,14 @@ def _ray_runtime() -> Any:
     return import_module(next(iter(found)).module)
 
 
-def _sentence(report: dict[str, Any]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in report.items())
+def _up(report: dict[str, Any]) -> str:
+    place = f"Ray at {report['address']} (process {report['pid']})"
+    if not report["started"]:
+        return f"{place} is up already; every command on this machine joins it"
+    return f"{place} is up and warm; every command on this machine joins it until `memforest down`"
+
+
+def _down(report: dict[str, Any]) -> str:
+    if not report["stopped"]:
+        return "nothing to stop: no cluster was started with `memforest up`"
+    return f"Ray at {report['address']} (process {report['pid']}) is stopped; memories stay in the store"
