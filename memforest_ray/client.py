@@ -19,6 +19,7 @@ from memforest_ray.forest import Forgotten, Receipt
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer, Result
+from memforest_ray.storage.open import open_store
 
 __all__ = ["AsyncClient", "AsyncUser", "Client", "Progress", "Runtime", "User", "connect", "connect_async"]
 
@@ -67,9 +68,15 @@ def _open_runtime(settings: Settings) -> Runtime:
     return runtime
 
 
+def _settings(given: dict[str, Any]) -> Settings:
+    """The settings in force, the store's address in its canonical form: a handle may be unpickled elsewhere."""
+    settings = load_settings(**given)
+    return settings.model_copy(update={"store": open_store(settings.store).url})
+
+
 async def connect_async(**given: Any) -> "AsyncClient":
     """An async client; arguments are settings (`store=`, `runtime=`, ...). Raises InvalidInput, StoreUnavailable."""
-    settings = load_settings(**given)
+    settings = _settings(given)
     return AsyncClient(settings, await asyncio.to_thread(_open_runtime, settings))
 
 
@@ -79,7 +86,7 @@ def connect(**given: Any) -> "Client":
     With `runtime="ray"` (the default) it joins `address=`, `RAY_ADDRESS` or the cluster of `memforest up`, else
     starts Ray here and stops it again at `close()`; with `runtime="local"` the forests live in this process.
     """
-    return Client(load_settings(**given))
+    return Client(_settings(given))
 
 
 def checked_user(user: str) -> UserId:

@@ -61,14 +61,24 @@ async def _keep(order: HeadOrder) -> None:
     settings, components = Settings(**order.settings), Components(**order.components)
     warming = asyncio.create_task(_warm(settings, components))
     if order.state:
-        await warming  # the first command that joins shall not wait
+        await _either(warming, ended)  # the first command that joins shall not wait
     else:
         loop.add_reader(sys.stdin.fileno(), ended.set)
-    _announce(order)
+    if not ended.is_set():
+        _announce(order)
     await ended.wait()
     signal.alarm(STOP_S)  # whoever waits for our end shall not wait for ever; Ray's processes die with this one
     warming.cancel()
     await retire_all(FOREST_PREFIX, DRAIN_S)
+
+
+async def _either(work: "asyncio.Task[None]", ended: asyncio.Event) -> None:
+    """Wait for `work`, or until the end. Raises what `work` raises."""
+    ending = asyncio.create_task(ended.wait())
+    await asyncio.wait({work, ending}, return_when=asyncio.FIRST_COMPLETED)
+    ending.cancel()
+    if work.done():
+        work.result()
 
 
 async def _warm(settings: Settings, components: Components) -> None:

@@ -7,6 +7,7 @@ An *own* head lives as long as the pipe to it, so it ends with whoever started i
 import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from memforest_ray.errors import ClusterUnavailable
 
 __all__ = ["HeadOrder", "HeadState", "OwnHead", "start_own", "start_warm", "stop_warm", "warm_head"]
 
+START_S = 180
+"""Longest that a head may take to start: about 5 s on two idle cores, models included about 7."""
 STOP_S = 120
 """Longest that a head may take to have its forests checkpoint and end."""
 
@@ -165,8 +168,10 @@ def _start(
     assert process.stdout is not None
     with suppress(BrokenPipeError):  # it has ended already: then it has no answer either
         process.stdin.write(order.line())
-    answer = process.stdout.readline().decode()
+    ready, _, _ = select.select([process.stdout], [], [], START_S)
+    answer = process.stdout.readline().decode() if ready else ""
     if not answer:
+        process.kill()
         raise ClusterUnavailable(f"Ray cannot be started here: {_last_words(process, log)}; nothing was changed")
     return process, HeadState.read(answer)
 

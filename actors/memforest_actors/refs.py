@@ -101,7 +101,7 @@ class ActorRef:
         try:
             async with asyncio.timeout(within_s):
                 process: int = await _answer(self._handle, "ping", ())
-        except (Gone, TimeoutError):
+        except (Gone, ClusterUnavailable, TimeoutError):
             return None
         return process
 

@@ -173,12 +173,6 @@ class Version:
         vector: Vector = shelf.vectors[row].astype(np.float16)
         return vector
 
-    def vectors(self) -> dict[str, Vector]:
-        """Of all that was embedded: facts, cells of which something is left, summaries that a model wrote."""
-        names: list[str] = [*self.facts.shown, *(cell.id for cell in self.cells.values() if self.spoken(cell))]
-        names += [name for name, summary in self.summaries.items() if summary.source == "model"]
-        return {name: self.vector(name) for name in names}
-
     def spoken(self, cell: Cell) -> bool:
         """Whether anything of the cell is left: one whose turns were all forgotten has no leaf and no row."""
         turns = self.sessions[cell.session_id].turns

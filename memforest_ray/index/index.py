@@ -17,7 +17,7 @@ from memforest_ray.index.corpus import Corpus
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Row, index_words
 from memforest_ray.index.shelves import Entry, Names, Shelf, ShelfView
-from memforest_ray.index.table import UNKNOWN, Integers, place_key
+from memforest_ray.index.table import UNKNOWN, Integers, place_key, sessions_of, with_sessions
 from memforest_ray.index.vectors import mean_vector
 
 __all__ = ["Index", "IndexView", "Registers"]
@@ -119,6 +119,28 @@ class Index:
         for shelf in (self._facts, self._cells, self._nodes):
             if shelf.sparse:
                 self._rows = self._rows.update(shelf.compact())
+        return self.view()
+
+    def purge(self) -> IndexView:
+        """Write everything anew without what was dropped: no word, vector or name of it is left, but in older views."""
+        for shelf in (self._facts, self._cells, self._nodes):
+            self._rows = self._rows.update(shelf.compact())
+        facts, cells, nodes = self._facts, self._cells, self._nodes
+        sessions, session_numbers = self._registers.sessions.kept(
+            sessions_of(np.concatenate([shelf.column("place", of_parts=True) for shelf in (facts, cells)]))
+        )
+        speakers, speaker_numbers = self._registers.speakers.kept(
+            np.concatenate([facts.column("speaker"), cells.column("speaker", of_parts=True)])
+        )
+        scopes, scope_numbers = self._registers.scopes.kept(nodes.column("scope"))
+        chains, chain_numbers = self._registers.chains.kept(facts.column("chain"))
+        for shelf in (facts, cells):
+            shelf.recode("place", lambda places: with_sessions(places, session_numbers), of_parts=True)
+        facts.recode("speaker", speaker_numbers.__getitem__)
+        cells.recode("speaker", speaker_numbers.__getitem__, of_parts=True)
+        nodes.recode("scope", scope_numbers.__getitem__)
+        facts.recode("chain", chain_numbers.__getitem__)
+        self._registers = Registers(sessions, speakers, scopes, chains)
         return self.view()
 
     def view(self) -> IndexView:

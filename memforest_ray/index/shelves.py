@@ -1,6 +1,6 @@
 """Shelves: the rows of one family, facts, cells or nodes, with their parts, their vectors and their words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
@@ -43,6 +43,14 @@ class Names:
             found = self._numbers[name] = len(self.names)
             self.names.append(name)
         return found
+
+    def kept(self, used: Integers) -> tuple["Names", Integers]:
+        """Only the names of these numbers, numbered anew; and for each old number the new one, -1 for none."""
+        fresh = Names()
+        numbers = np.full(len(self.names) + 1, -1, np.int64)  # the last is where the number -1 leads
+        for number in np.unique(used[used >= 0]):
+            numbers[number] = fresh.number(self.names[number])
+        return fresh, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +134,14 @@ class Shelf:
             self._words.view(),
             self._ids,
         )
+
+    def column(self, name: str, *, of_parts: bool = False) -> Integers:
+        """A column of the rows, or of their parts."""
+        return (self._parts if of_parts else self._table).column(name)
+
+    def recode(self, name: str, change: Callable[[Integers], Integers], *, of_parts: bool = False) -> None:
+        """Replace the values of a column; views keep theirs."""
+        (self._parts if of_parts else self._table).recode(name, change)
 
     @property
     def sparse(self) -> bool:

@@ -5,7 +5,7 @@ counts a row as live while its end lies after v, so every older view stays right
 array slices whatever the table's length. Arrays grow by doubling; a view made before keeps the array it has.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +22,7 @@ __all__ = [
     "place_of",
     "renumbering",
     "sessions_of",
+    "with_sessions",
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -46,6 +47,12 @@ def place_of(key: int) -> tuple[int, int]:
 def sessions_of(places: Integers) -> Integers:
     """The session numbers in place keys."""
     return places >> _TURN_BITS
+
+
+def with_sessions(places: Integers, numbers: Integers) -> Integers:
+    """Place keys whose session numbers are replaced: `numbers` holds the new one for each old one."""
+    turns = places & ((1 << _TURN_BITS) - 1)
+    return numbers[sessions_of(places)] << _TURN_BITS | turns
 
 
 def grown(array: NDArray[Any], rows: int) -> NDArray[Any]:
@@ -126,6 +133,10 @@ class Table:
     def kept(self) -> NDArray[np.bool_]:
         """Which rows have no end."""
         return np.equal(self._ends[: self.count], UNKNOWN)
+
+    def recode(self, name: str, change: Callable[[Integers], Integers]) -> None:
+        """Replace the values of a column, in a copy: views keep theirs."""
+        self._columns[name] = change(self.column(name))
 
     def compacted(self, kept: NDArray[np.bool_], **replaced: Integers) -> "Table":
         """A new table of the rows `kept`; columns in `replaced` are taken from there (old length)."""

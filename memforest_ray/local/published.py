@@ -176,12 +176,8 @@ class Published:
 
     def _indexed(self, written: Written) -> IndexView:
         view = self._index.apply(written.add, written.drop)
-        if written.erases:
-            # Dead rows keep words, vectors and names until a shelf is written anew; these must not.
-            self._index = Index(self._fingerprint.dimension)
-            version = replace(written.version, index=view)
-            view = self._index.apply(list(version.rows(version.vectors())))
-        return view
+        # Dead rows keep words, vectors and names until a shelf is written anew: what was forgotten must not wait.
+        return self._index.purge() if written.erases else view
 
     async def _erase(self) -> None:
         erased = await self.log.erase()

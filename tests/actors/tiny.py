@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
+from memforest_actors.user_forest import UserForestActor
 from memforest_ray.config import Settings
 from memforest_ray.errors import Fenced, NotFound
 from memforest_ray.facts.candidates import CellInput, Extraction
@@ -107,14 +108,11 @@ class TinyDriver:
         return self._models.summarizer.model, self._models.summarizer.source
 
 
-class Unborn:
+class Unborn(UserForestActor):
     """An actor whose code cannot be loaded where it should live."""
 
     def __init__(self, _: object) -> None:
         raise ImportError("no such module here")
-
-    async def call(self, *_: object) -> None:
-        """Never reached."""
 
 
 def open_driver(user: UserId, settings: Settings, models: Models) -> TinyDriver:

@@ -153,9 +153,10 @@ def test_any_text_can_be_printed(program: Program, fake: FakeClient) -> None:
 def test_up_and_down_ask_the_runtime(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime's own module starts and stops a cluster; the library knows no Ray."""
     monkeypatch.setattr(cluster, "_ray_runtime", lambda: Ray)
-    assert program("up", "--json").data == {"address": "127.0.0.1:1", "started": True}
-    assert "address 127.0.0.1:1" in program("up").out
-    assert program("down", "--json").data == {"stopped": True}
+    assert program("up", "--json").data == {"address": "127.0.0.1:1", "pid": 7, "started": True}
+    assert "Ray at 127.0.0.1:1 (process 7) is up and warm" in program("up").out
+    assert program("down", "--json").data == {"stopped": True, "address": "127.0.0.1:1", "pid": 7}
+    assert "is stopped; memories stay in the store" in program("down").out
 
 
 class Ray:
@@ -163,8 +164,8 @@ class Ray:
 
     @staticmethod
     def up(_settings: object) -> dict[str, object]:
-        return {"address": "127.0.0.1:1", "started": True}
+        return {"address": "127.0.0.1:1", "pid": 7, "started": True}
 
     @staticmethod
     def down() -> dict[str, object]:
-        return {"stopped": True}
+        return {"stopped": True, "address": "127.0.0.1:1", "pid": 7}

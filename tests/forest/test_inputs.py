@@ -69,7 +69,8 @@ async def test_users_with_hardly_a_fact(forests: Forests, say: Say, facts: int) 
         for mode in ("flat", "root", "embed"):
             result = await forest.read("query", request=QueryRequest(text, k=100, mode=mode))
             assert len({hit.fact_id for hit in result if hit.fact_id}) <= facts
-    assert await forest.read("ask", request=QueryRequest("Where does Bob live?"))
+    told = await forest.read("ask", request=QueryRequest("Where does Bob live?"))
+    assert (told.found, "Davis" in told.text) == (bool(facts), bool(facts))
     assert (await forest.read("stats"))["facts"] == facts
     assert bool(await forest.read("trees")) == bool(facts)
 

@@ -1,5 +1,6 @@
 """The index and its views."""
 
+import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -157,3 +158,33 @@ def _seen(view: IndexView) -> dict[str, float]:
         **{name: round(float(value), 5) for name, value in zip(ids, facts, strict=True)},
         **{f"near {name}": round(float(value), 5) for name, value in zip(ids, near, strict=True)},
     }
+
+
+def test_a_purge_leaves_nothing_of_what_was_dropped() -> None:
+    """No word, vector, session, speaker, chain or scope; what stays is found as before, and more can be added."""
+    index = Index(4)
+    secret = FactRow(FactId("fx"), RIGHT, "heron", "Zoltan", ((SessionId("hidden"), 3),), 1000, None, "zoltan\npin")
+    cells = [cell("x", RIGHT, "heron", session="hidden"), cell("2", UP, "Bob likes tea")]
+    nodes = [node("x", "fx", scope="entity:zoltan"), node("1", "f1", "c2")]
+    before = index.apply([secret, fact("1", UP), *cells, *nodes])
+    index.apply([], ["nx", "fx", "cx"])
+    after = index.purge()
+    plain = pickle.dumps(after).lower()
+    assert [word for word in (b"heron", b"zoltan", b"hidden", b"pin") if word in plain] == []
+    assert (vector_of(after, "f1"), vector_of(after, "c2"), vector_of(after, "n1")) == ([1, 0, 0, 0],) * 3
+    assert (after.registers.sessions.names, after.registers.scopes.names) == (["s1"], ["entity:bob"])
+    assert after.cells.parts["place"].tolist() == [after.registers.place("s1", 0)]
+    assert after.facts.table["chain"].tolist() == [-1]
+    assert vector_of(before, "fx") == [0, 1, 0, 0]
+    later = index.apply([fact("3", RIGHT, turn=7), node("3", "f1", "f3")], ["n1"])
+    assert later.facts.parts["place"].tolist() == [later.registers.place("s1", 0), later.registers.place("s1", 7)]
+    assert [later.row_of(name) for name in ("f1", "f3", "n1")] == [0, 1, None]
+
+
+def test_an_empty_index_can_be_purged() -> None:
+    """Of nothing nothing is left."""
+    index = Index(4)
+    index.apply([fact("1", UP)])
+    index.apply([], ["f1"])
+    assert len(index.purge()) == 0
+    assert len(index.apply([fact("2", UP)])) == 1

@@ -1,0 +1,105 @@
+"""What one write costs: in proportion to what it touches, not to what is there."""
+
+import random
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from memforest_ray.commit.version import Version
+from memforest_ray.facts.sessions import Session, Turn, admit
+from memforest_ray.forest.effects import Embed, Refresh
+from memforest_ray.forest.intents import Forget, Ingest
+from memforest_ray.forest.work import Written
+from memforest_ray.forest.writing import forget, ingest, needed
+from memforest_ray.ids import OpId
+from memforest_ray.testing.forests import Forests
+
+WORDS = [
+    f"{first}{last}" for first in ("ka", "ro", "mi", "te", "lu", "sa") for last in ("ran", "tol", "mek", "sil", "dor")
+]
+NAMES = ("Ana", "Bela", "Chidi", "Dmitri", "Farah", "Gus")
+SELECT = "select-1"
+
+
+def _session(number: int) -> Session:
+    rng = random.Random(number)
+    turns = [
+        Turn(
+            f"I painted the {rng.choice(WORDS)} {rng.choice(WORDS)} with {rng.choice(NAMES)}.",
+            rng.choice(NAMES),
+        )
+        for _ in range(20)
+    ]
+    return Session(f"s{number}", turns, time=1_600_000_000_000 + number * 86_400_000)
+
+
+async def _grown(forests: Forests, sessions: int) -> Version:
+    forest = forests.open()
+    for number in range(sessions):
+        await forest.ingest(_session(number))
+    return await forest.version()
+
+
+class _Steps:
+    """Takes the steps of a write, counting the lines of Python that they run: a measure that no machine changes."""
+
+    def __init__(self, forests: Forests) -> None:
+        self._models = forests.models
+        self.lines = 0
+
+    async def run(self, steps: Any) -> Written:
+        reply: Any = None
+        while True:
+            before = sys.gettrace()
+            sys.settrace(self._count)
+            try:
+                effect = steps.send(reply)
+            except StopIteration as stop:
+                written: Written = stop.value
+                return written
+            finally:
+                sys.settrace(before)
+            reply = await self._reply(effect)
+
+    def _count(self, frame: FrameType, event: str, argument: object) -> Any:
+        self.lines += event == "line"
+        return self._count
+
+    async def _reply(self, effect: Any) -> Any:
+        if isinstance(effect, Embed):
+            return await self._models.embedder.embed(effect.texts)
+        if isinstance(effect, Refresh):
+            while requests := effect.plan.ready():
+                for made in await self._models.summarizer.summarise(requests):
+                    effect.plan.done(made.node_id, made.text or "", self._models.summarizer.source)
+            return None
+        return await self._models.extractor.extract(effect.cells)
+
+
+async def _cost(forests: Forests, version: Version, number: int) -> int:
+    """Lines run to ingest one more session."""
+    write = Ingest(OpId("op"), admit(_session(number)).record)
+    cells = needed(version, write)
+    extracted = dict(zip(cells, await forests.models.extractor.extract(cells), strict=True))
+    steps = _Steps(forests)
+    await steps.run(ingest(version, [write], extracted, SELECT))
+    return steps.lines
+
+
+@pytest.mark.parametrize("verb", ["ingest", "forget"])
+async def test_a_write_costs_what_it_touches(verb: str) -> None:
+    """Eight times the sessions: trees are a level higher and more of them are met, but nothing is looked through."""
+    lines = []
+    for sessions in (10, 80):
+        forests = Forests(checkpoint_commits=10_000)
+        version = await _grown(forests, sessions)
+        if verb == "ingest":
+            lines.append(await _cost(forests, version, 1000))
+        else:
+            steps = _Steps(forests)
+            await steps.run(forget(version, Forget(OpId("op"), session="s3"), SELECT))
+            lines.append(steps.lines)
+    few, many = lines
+    assert many < 2 * few

@@ -1,0 +1,101 @@
+"""What a write is told, and what a late retry is told."""
+
+from collections.abc import Callable
+
+import pytest
+
+from memforest_ray.commit.version import OPERATIONS_KEPT
+from memforest_ray.errors import InvalidInput
+from memforest_ray.facts.sessions import Session, admit
+from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Repair, Usage
+from memforest_ray.forest.receipts import answered, same_write, seal
+from memforest_ray.forest.work import Written
+from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
+from memforest_ray.testing.forests import Forests
+
+Say = Callable[..., Session]
+
+RECEIPT = Receipt(
+    version=0,
+    op_id=OpId("a"),
+    session_id=SessionId("s1"),
+    cells=2,
+    facts_added=1,
+    facts_merged=1,
+    failed_cells={CellId("c1"): "refused"},
+    turns_without_time=3,
+    naive_times=1,
+    usage={"extract": Usage(2, 300, 40)},
+    notes=("some of its turns were forgotten earlier and stay so",),
+)
+REPORT = Forgotten(0, OpId("b"), 2, (FactId("f1"),), (TurnId("s1#0"),))
+
+
+async def test_a_sealed_batch_is_remembered(forests: Forests) -> None:
+    """With the number of its commit, in version, rows and answers; errors and duplicates are not kept."""
+    version = await forests.open().version()
+    duplicate = Receipt(0, OpId("c"), SessionId("s2"), duplicate=True)
+    error = InvalidInput("no")
+    sealed = seal(Written(version, answers=(RECEIPT, REPORT, duplicate, error)), 7)
+    assert [getattr(answer, "version", None) for answer in sealed.answers] == [7, 7, 7, None]
+    assert set(sealed.version.operations) == {"a", "b"} == set(sealed.changes.puts["operations"])
+    assert sealed.version.number == 7
+
+
+async def test_only_the_newest_operations_are_kept(forests: Forests) -> None:
+    """The oldest go, from the version and from the rows."""
+    version = await forests.open().version()
+    for number in range(OPERATIONS_KEPT + 2):
+        answer = Receipt(0, OpId(f"op{number}"))
+        sealed = seal(Written(version, answers=(answer,)), number + 1)
+        version = sealed.version
+    assert len(version.operations) == OPERATIONS_KEPT
+    assert sealed.changes.drops["operations"] == {"op1"}
+
+
+@pytest.mark.parametrize("told", [RECEIPT, REPORT, Receipt(0, OpId("a"))])
+def test_a_receipt_goes_through_its_row(told: Receipt | Forgotten) -> None:
+    """What comes back is what was told."""
+    assert type(told).from_json(told.to_json()) == told
+
+
+async def test_a_retry_is_told_the_same(forests: Forests, say: Say) -> None:
+    """By operation, if it is the same write; the id of another kind of write or session is refused."""
+    record = admit(say("s1", "Hi.")).record
+    writes: dict[str, Intent] = {
+        "ingest": Ingest(OpId("a"), record),
+        "forget": Forget(OpId("b"), session="s1"),
+        "repair": Repair(OpId("c")),
+    }
+    version = await forests.open().version()
+    answers = (RECEIPT, REPORT, Receipt(0, OpId("c")))
+    version = seal(Written(version, answers=answers), 7).version
+    told = [answered(version, write) for write in writes.values()]
+    assert [answer and answer.op_id for answer in told] == ["a", "b", "c"]
+    assert answered(version, Repair(OpId("new"))) is None
+    other = admit(say("s2", "Hi.")).record
+    for write in (Repair(OpId("a")), Repair(OpId("b")), Ingest(OpId("a"), other), Forget(OpId("c"), fact="f1")):
+        with pytest.raises(InvalidInput):
+            answered(version, write)
+
+
+def test_two_writes_under_one_id(say: Say) -> None:
+    """May be joined when they are the same write."""
+    one, other = (Ingest(OpId("a"), admit(say(name, "Hi.")).record) for name in ("s1", "s2"))
+    same_write(one, one)
+    for write in (other, Repair(OpId("a")), Forget(OpId("a"), session="s1")):
+        with pytest.raises(InvalidInput):
+            same_write(write, one)
+
+
+async def test_what_a_receipt_counts(forests: Forests, say: Say) -> None:
+    """New facts, mentions that joined one, and not those that are withheld."""
+    forest = forests.open()
+    first = await forest.ingest(say("s1", "I live in Davis.", "I like chess.", "I live in Davis."))
+    assert (first.cells, first.facts_added, first.facts_merged) == (2, 2, 1)
+    second = await forest.ingest(say("s2", "I live in Davis.", "I like tea.", time="2023-06-01"))
+    assert (second.cells, second.facts_added, second.facts_merged) == (1, 1, 1)
+    fact = next(fact for fact in (await forest.version()).facts if "Davis" in fact.text)
+    await forest.forget(fact=fact.id, with_dialogue=True)
+    third = await forest.ingest(say("s3", "I live in Davis.", time="2023-07-01"))
+    assert (third.cells, third.facts_added, third.facts_merged) == (1, 0, 0)
