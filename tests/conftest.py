@@ -1,6 +1,28 @@
 """What holds for all tests: none is timed, and a failure of a property can be repeated."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from tests.storage.s3 import ENVIRONMENT, S3Server
 
 settings.register_profile("memforest", deadline=None, print_blob=True)
 settings.load_profile("memforest")
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """One server for all tests; a bucket for each."""
+    server = S3Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Address of an empty bucket, which the environment leads to."""
+    for name, value in {**ENVIRONMENT, "AWS_ENDPOINT_URL": s3_server.url}.items():
+        monkeypatch.setenv(name, value)
+    s3_server.script()
+    return f"s3://{s3_server.bucket()}/place"

@@ -1,9 +1,15 @@
-"""Physical effects of one commit: rows put and dropped in named tables. Replay needs no model and no rule."""
+"""Physical effects of one commit: rows put and dropped in named tables. Replay needs no model and no rule.
 
+Packed, they are zstd over the msgpack map {"puts": {table: {key: row}}, "drops": {table: [key, sorted]}}.
+"""
+
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["TABLES", "VECTORS", "Changes"]
+from memforest_ray.commit.frames import pack, shaped, unpack
+
+__all__ = ["TABLES", "VECTORS", "Changes", "difference", "pack_changes", "unpack_changes"]
 
 TABLES = (
     "birth",  # "secret": keys the hashes of what was forgotten
@@ -63,3 +69,36 @@ class Changes:
     @property
     def empty(self) -> bool:
         return not any(self.puts.values()) and not any(self.drops.values())
+
+    def dropped_from(self, tables: Mapping[str, Mapping[str, Any]]) -> "Changes":
+        """Our drops of rows that are in `tables`, and nothing else."""
+        drops = {table: keys & tables.get(table, {}).keys() for table, keys in self.drops.items()}
+        return Changes(drops={table: keys for table, keys in drops.items() if keys})
+
+
+def difference(
+    now: Mapping[str, Mapping[str, Any]], then: Mapping[str, Mapping[str, Any]], *, kept: Collection[str] = ()
+) -> Changes:
+    """What makes the rows of `now` those of `then`; the tables `kept` stay as they are."""
+    changes = Changes()
+    for table in sorted({*now, *then} - {*kept}):
+        ours, theirs = now.get(table, {}), then.get(table, {})
+        for key in ours.keys() - theirs.keys():
+            changes.drop(table, key)
+        for key, row in theirs.items():
+            if key not in ours or ours[key] != row:
+                changes.put(table, key, row)
+    return changes
+
+
+def pack_changes(changes: Changes) -> bytes:
+    """Deterministic."""
+    return pack({"puts": changes.puts, "drops": {table: sorted(keys) for table, keys in changes.drops.items()}})
+
+
+def unpack_changes(body: bytes | memoryview, key: str) -> Changes:
+    """Inverse of `pack_changes`. Raises CorruptState naming the object `key`."""
+    plain = unpack(body, key)
+    with shaped(key):
+        puts = {str(table): dict(rows) for table, rows in plain["puts"].items()}
+        return Changes(puts, {str(table): set(keys) for table, keys in plain["drops"].items()})

@@ -1,7 +1,7 @@
 """A claim: the right to write one forest, held through the manifest's epoch and nonce, and proven again."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,10 @@ from memforest_ray.commit.doubt import settle
 from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.loaded import Held, read_manifest
 from memforest_ray.commit.manifest import Manifest, check_fingerprint, encode
-from memforest_ray.errors import Fenced, StoreUnavailable
+from memforest_ray.errors import CorruptState, Fenced, StoreUnavailable
 from memforest_ray.ids import UserId
 from memforest_ray.storage.keys import UserKeys
-from memforest_ray.storage.store import ObjectStore
+from memforest_ray.storage.store import Missing, ObjectStore
 
 __all__ = ["Claim", "Reload", "take", "take_over"]
 
@@ -72,6 +72,7 @@ class Claim:
             StoreUnavailable: unless `refused`, the outcome is unknown and the claim is lost.
         """
         started = self._clock.elapsed()
+        manifest = replace(manifest, edition=self.manifest.edition + 1)
         with self.unsure():
             body = encode(manifest, self._keys.manifest)
             held = await settle(self._store, self._keys.manifest, body, self._tag)
@@ -93,6 +94,23 @@ class Claim:
             raise
         except BaseException:
             self.lost = True
+            raise
+
+    @asynccontextmanager
+    async def certain(self) -> AsyncIterator[None]:
+        """Damage met in here is damage only while the forest is ours: a newer owner removes what we still list.
+
+        Raises:
+            Fenced: it is not ours any more.
+            CorruptState: an object that our manifest lists is damaged or missing.
+        """
+        try:
+            yield
+        except Missing as error:
+            await self.prove()
+            raise corrupt(str(error), "the manifest lists it, but it is missing") from error
+        except CorruptState:
+            await self.prove()
             raise
 
 

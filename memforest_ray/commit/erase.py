@@ -6,14 +6,14 @@ Deleting and covering are repeatable: an erasure that was cut off is done again,
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from memforest_ray.commit.garbage import saved_parts
 from memforest_ray.commit.manifest import Manifest
 from memforest_ray.commit.slots import Slot, decode_slot, encode_slot, tombstone
+from memforest_ray.commit.snapshots import saved_parts
 from memforest_ray.errors import CorruptState, StoreUnavailable
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.store import Missing, ObjectStore
 
-__all__ = ["Erased", "check_erased", "cover_slots", "remove_all", "remove_older"]
+__all__ = ["Erased", "check_erased", "cover_slots", "remove_all", "remove_older", "slot_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +31,31 @@ class Erased:
 
 
 async def remove_older(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> int:
-    """Remove every part that `manifest` does not list, and all caches; snapshots keep what they name."""
-    kept = {part.key for part in manifest.parts} | await saved_parts(store, keys)
+    """Remove every object that `manifest` does not list, and all caches; snapshots keep what they name."""
     removed = 0
-    for prefix in (keys.parts, keys.caches):
-        async for key in store.list(prefix):
-            # A part of a later epoch is another owner's: then our next write will find that we are fenced.
-            if key not in kept and (keys.epoch_of(key) or 0) <= manifest.epoch:
-                await store.delete(key)
-                removed += 1
+    for key in await _unneeded(store, keys, manifest):
+        await store.delete(key)
+        removed += 1
     return removed
+
+
+async def _unneeded(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> list[str]:
+    kept = {part.key for part in manifest.parts} | {saved.key for saved in manifest.saved}
+    kept |= await saved_parts(store, manifest)
+    return [
+        key
+        for prefix in (keys.parts, keys.snapshots, keys.caches)
+        async for key in store.list(prefix)
+        # An object of a later epoch is another owner's: then our next write will find that we are fenced.
+        if key not in kept and (keys.epoch_of(key) or 0) <= manifest.epoch
+    ]
 
 
 async def remove_all(store: ObjectStore, keys: UserKeys, epoch: int) -> int:
     """Remove whatever a deleted user has, up to `epoch`, but for the manifest and the slots' names."""
     removed = 0
     async for key in store.list(keys.prefix):
-        if key != keys.manifest and not key.startswith(keys.slots) and (keys.epoch_of(key) or 0) <= epoch:
+        if key != keys.manifest and keys.seq_of(key) is None and (keys.epoch_of(key) or 0) <= epoch:
             await store.delete(key)
             removed += 1
     return removed
@@ -60,14 +68,15 @@ async def cover_slots(store: ObjectStore, keys: UserKeys, floor: int) -> int:
         seq = keys.seq_of(key)
         if seq is None or seq > floor:
             continue
-        slot = await _slot_of(store, key, seq)
+        slot = await slot_of(store, key, seq)
         if slot is not None and slot.kind == "commit":
             await store.overwrite(key, encode_slot(tombstone(slot), key))
             covered += 1
     return covered
 
 
-async def _slot_of(store: ObjectStore, key: str, seq: int) -> Slot | None:
+async def slot_of(store: ObjectStore, key: str, seq: int) -> Slot | None:
+    """The slot as it stands; None for a free name, a nameless commit for a damaged one."""
     try:
         return decode_slot((await store.get(key)).body, key, seq)
     except Missing:
@@ -83,12 +92,9 @@ async def check_erased(store: ObjectStore, keys: UserKeys, manifest: Manifest) -
     Raises:
         StoreUnavailable: the store still shows an object that was removed; the erasure stays open.
     """
-    kept = {part.key for part in manifest.parts} | await saved_parts(store, keys)
-    left = [key async for key in store.list(keys.parts) if (keys.epoch_of(key) or 0) <= manifest.epoch]
-    _expect_none([key for key in left if key not in kept])
-    _expect_none([key async for key in store.list(keys.caches)])
+    _expect_none(await _unneeded(store, keys, manifest))
     covered = [seq async for key in store.list(keys.slots) if (seq := keys.seq_of(key)) and seq <= manifest.floor]
-    slots = [await _slot_of(store, keys.slot(seq), seq) for seq in covered]
+    slots = [await slot_of(store, keys.slot(seq), seq) for seq in covered]
     _expect_none([keys.slot(slot.seq) for slot in slots if slot and slot.kind == "commit"])
 
 

@@ -9,7 +9,8 @@ wrong place is refused, and what must be read without the body.
 import asyncio
 import hashlib
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -26,6 +27,7 @@ __all__ = [
     "pack",
     "pack_small",
     "seal",
+    "shaped",
     "unpack",
     "unpack_small",
     "unseal",
@@ -83,7 +85,7 @@ def unpack_small(raw: bytes | memoryview, key: str) -> Any:
     """Inverse of `pack_small`."""
     try:
         return msgpack.unpackb(raw, raw=False, unicode_errors="surrogatepass")
-    except (ValueError, msgpack.exceptions.UnpackException) as error:
+    except (ValueError, TypeError, msgpack.exceptions.UnpackException) as error:
         raise corrupt(key, f"its body cannot be read ({error})") from error
 
 
@@ -109,11 +111,24 @@ def unseal(raw: bytes, key: str, *kinds: str) -> Frame:
     if view[digest_start:body_start] != digest:
         raise corrupt(key, "its checksum does not match")
     head = unpack_small(packed, key)
-    if head["key"] != key:
-        raise corrupt(key, f"it belongs to {head['key']}")
-    if head["kind"] not in kinds:
-        raise corrupt(key, f"it is a {head['kind']}, not a {' or '.join(kinds)}")
+    with shaped(key):
+        if head["key"] != key:
+            raise corrupt(key, f"it belongs to {head['key']}")
+        if head["kind"] not in kinds:
+            raise corrupt(key, f"it is a {head['kind']}, not a {' or '.join(kinds)}")
     return Frame(head, body, digest.hex())
+
+
+@contextmanager
+def shaped(key: str) -> Iterator[None]:
+    """Whatever in here does not have the shape that it should have is damage of the object `key`.
+
+    A checksum proves that an object is as it was written, not that we would have written it so.
+    """
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise corrupt(key, f"its content has another shape ({type(error).__name__}: {error})") from error
 
 
 def _check_prefix(raw: bytes, key: str) -> int:

@@ -7,16 +7,32 @@ manifest that names it. Only the owner collects, in its lane.
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from memforest_ray.commit.manifest import Manifest, Retired, decode
+from memforest_ray.commit.manifest import Manifest, Pin, Retired
+from memforest_ray.commit.snapshots import saved_parts
 from memforest_ray.storage.keys import UserKeys
-from memforest_ray.storage.store import Missing, ObjectStore
+from memforest_ray.storage.store import ObjectStore
 
-__all__ = ["RETENTION_MS", "Collected", "collect", "kept_parts", "retire_parts", "retire_slots", "sweep"]
+__all__ = [
+    "RETENTION_MS",
+    "RETIRED_MAX",
+    "Collected",
+    "collect",
+    "kept_objects",
+    "live_pins",
+    "retire_parts",
+    "retire_slots",
+    "sweep",
+]
 
 RETENTION_MS = 24 * 3600 * 1000
 """Far longer than any owner goes without proving its claim (5 minutes), or a reader holds a manifest."""
 _BUCKET_MS = 3600 * 1000
 """Retired slots are kept as one entry for each hour, so that the manifest stays small."""
+_BUCKETS_MAX = 48
+"""Entries of slots: an older one than these is covered by the next, which lets its slots live a little longer."""
+RETIRED_MAX = 512
+"""Retired objects a manifest lists (50 KB). Beyond it the oldest go early, as at an erasure: who reads them starts
+over. Under the default settings these are the leftovers of 8,000 commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +47,15 @@ def retire_slots(retired: tuple[Retired, ...], key: str, now_ms: int) -> tuple[R
     """Add: all slots up to `key`. Joining the entry of the same hour lets them live a little longer."""
     last = retired[-1] if retired else None
     same_hour = last and _is_slot(last.key) and last.at_ms // _BUCKET_MS == now_ms // _BUCKET_MS
-    return (*(retired[:-1] if same_hour else retired), Retired(key, now_ms))
+    entries = (*(retired[:-1] if same_hour else retired), Retired(key, now_ms))
+    slots = [entry for entry in entries if _is_slot(entry.key)]
+    return tuple(entry for entry in entries if entry not in slots[:-_BUCKETS_MAX])
 
 
 def retire_parts(retired: tuple[Retired, ...], keys: Collection[str], now_ms: int) -> tuple[Retired, ...]:
-    """Add parts. They go before the last slot entry, which stays last so that it can be joined."""
+    """Add objects, anew where they stood already. The last slot entry stays last, so that it can be joined."""
     entries = tuple(Retired(key, now_ms) for key in keys)
+    retired = tuple(entry for entry in retired if entry.key not in keys)
     if retired and _is_slot(retired[-1].key):
         return (*retired[:-1], *entries, retired[-1])
     return (*retired, *entries)
@@ -46,17 +65,22 @@ def _is_slot(key: str) -> bool:
     return "/wal/" in key
 
 
+def live_pins(pins: tuple[Pin, ...], now_ms: int) -> tuple[Pin, ...]:
+    """Those that have not expired."""
+    return tuple(pin for pin in pins if pin.expires_ms > now_ms)
+
+
 async def collect(store: ObjectStore, keys: UserKeys, manifest: Manifest, now_ms: int) -> Collected:
     """Remove what was retired over 24 hours ago and what older epochs left unfinished; idempotent.
 
     The caller owns the forest and has just proven it, and writes the manifest afterwards: if it cannot, the
     same objects are found gone the next time.
     """
-    manifest = replace(manifest, pins=tuple(pin for pin in manifest.pins if pin.expires_ms > now_ms))
+    manifest = replace(manifest, pins=live_pins(manifest.pins, now_ms))
     if manifest.pins:
         return Collected(0, manifest)
-    saved = await saved_parts(store, keys)
-    due = {entry for entry in manifest.retired if entry.at_ms + RETENTION_MS <= now_ms and entry.key not in saved}
+    saved = await saved_parts(store, manifest)
+    due = {entry for entry in _due(manifest.retired, now_ms) if entry.key not in saved}
     removed = 0
     for entry in due:
         if not _is_slot(entry.key):
@@ -66,6 +90,11 @@ async def collect(store: ObjectStore, keys: UserKeys, manifest: Manifest, now_ms
     removed += await sweep(store, keys, manifest)
     rest = tuple(entry for entry in manifest.retired if entry not in due)
     return Collected(removed, replace(manifest, retired=rest))
+
+
+def _due(retired: tuple[Retired, ...], now_ms: int) -> set[Retired]:
+    objects = [entry for entry in retired if not _is_slot(entry.key)]
+    return {entry for entry in retired if entry.at_ms + RETENTION_MS <= now_ms} | set(objects[:-RETIRED_MAX])
 
 
 async def _remove_slots(store: ObjectStore, keys: UserKeys, last: int) -> int:
@@ -81,32 +110,25 @@ async def _remove_slots(store: ObjectStore, keys: UserKeys, last: int) -> int:
 
 
 async def sweep(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> int:
-    """Remove parts of older epochs that nothing names: leftovers of crashes and of stalled writers.
+    """Remove parts and snapshots of older epochs that nothing names: leftovers of crashes and of stalled writers.
 
     Whatever their age: an older epoch can no longer change the manifest, so no one will ever name them.
+
+    Raises:
+        CorruptState: a snapshot is damaged; what it needs is unknown, so nothing was removed.
     """
-    kept = kept_parts(manifest) | await saved_parts(store, keys)
+    kept = kept_objects(manifest) | await saved_parts(store, manifest)
     removed = 0
-    async for key in store.list(keys.parts):
-        epoch = keys.epoch_of(key)
-        if key not in kept and epoch is not None and epoch < manifest.epoch:
-            await store.delete(key)
-            removed += 1
+    for prefix in (keys.parts, keys.snapshots):
+        async for key in store.list(prefix):
+            epoch = keys.epoch_of(key)
+            if key not in kept and epoch is not None and epoch < manifest.epoch:
+                await store.delete(key)
+                removed += 1
     return removed
 
 
-def kept_parts(manifest: Manifest) -> set[str]:
-    """Parts that a reader may still ask for."""
-    return {part.key for part in manifest.parts} | {entry.key for entry in manifest.retired}
-
-
-async def saved_parts(store: ObjectStore, keys: UserKeys) -> set[str]:
-    """Parts that a snapshot needs."""
-    kept: set[str] = set()
-    async for key in store.list(keys.snapshots):
-        try:
-            saved = decode((await store.get(key)).body, key)
-        except Missing:
-            continue
-        kept |= {part.key for part in saved.parts}
-    return kept
+def kept_objects(manifest: Manifest) -> set[str]:
+    """Parts and snapshots that a reader may still ask for."""
+    listed = {part.key for part in manifest.parts} | {saved.key for saved in manifest.saved}
+    return listed | {entry.key for entry in manifest.retired}

@@ -5,31 +5,40 @@ next slot has made the next version; everything else only shortens the log.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from memforest_ray.ambient import Clock, Random
-from memforest_ray.commit.changes import Changes
-from memforest_ray.commit.claim import Claim, Reload, fenced, take
-from memforest_ray.commit.doubt import put_part
+from memforest_ray.commit.changes import Changes, difference
+from memforest_ray.commit.claim import Claim, Reload
+from memforest_ray.commit.deltas import Deltas
 from memforest_ray.commit.erase import Erased, check_erased, cover_slots, remove_older
-from memforest_ray.commit.frames import corrupt, off_loop
-from memforest_ray.commit.garbage import RETENTION_MS, collect, retire_parts, retire_slots, saved_parts, sweep
-from memforest_ray.commit.loaded import Loaded, fetch_all, load, read_manifest
-from memforest_ray.commit.manifest import Manifest, Part
-from memforest_ray.commit.parts import PARTS_MAX, Span, base_of, decode_part, due_merge, encode_delta
-from memforest_ray.commit.pending import ROW_BYTES, Pending
-from memforest_ray.commit.slots import Slot, encode_slot, put_slot
-from memforest_ray.errors import Fenced, OutcomeUnknown, StoreUnavailable
+from memforest_ray.commit.frames import off_loop
+from memforest_ray.commit.garbage import (
+    RETENTION_MS,
+    RETIRED_MAX,
+    collect,
+    live_pins,
+    retire_parts,
+    retire_slots,
+)
+from memforest_ray.commit.loaded import Loaded, load, read_manifest
+from memforest_ray.commit.manifest import Manifest, Part, Pin, Saved, check_fingerprint
+from memforest_ray.commit.owner import Owner
+from memforest_ray.commit.parts import PARTS_MAX, Span, base_of, due_merge
+from memforest_ray.commit.saves import Saves, check_free
+from memforest_ray.commit.snapshots import Rewrite, SnapshotInfo, check_name, find, read_snapshot, saved_parts
+from memforest_ray.errors import InvalidInput, Overloaded
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.storage.keys import UserKeys
-from memforest_ray.storage.store import Missing, ObjectStore
+from memforest_ray.storage.store import ObjectStore
 
 __all__ = ["CommitLog", "Reload"]
 
+_PINS_MAX = 16
+_NOBODY = OpId("")
 
-class CommitLog:
+
+class CommitLog(Owner):
     """Reads a forest, claims it, and makes its changes durable, one after the other."""
 
     def __init__(
@@ -47,108 +56,13 @@ class CommitLog:
 
         `prove_after_s`: a commit is acknowledged only if ownership was proven within that time.
         """
-        self._store = store
-        self._user = user
-        self._keys = UserKeys.of(user)
-        self._clock = clock
-        self._random = random
+        super().__init__(store, user, clock, random, prove_after_s)
         self._checkpoint_commits = checkpoint_commits
         self._checkpoint_bytes = checkpoint_bytes
-        self._prove_after_s = prove_after_s
-        self._lane = asyncio.Lock()
         # Compaction works outside the lane; an erasure must not run while it holds the old rows.
         self._merging = asyncio.Lock()
-        self._claim: Claim | None = None
-        self._pending = Pending(0)
-
-    @property
-    def version(self) -> int:
-        """Number of the last commit known here; it never goes back."""
-        return self._pending.version
-
-    @property
-    def owned(self) -> bool:
-        """Whether commits can be made, as far as is known here."""
-        return self._claim is not None and not self._claim.lost
-
-    @property
-    def manifest(self) -> Manifest | None:
-        """The manifest under our claim; None without one."""
-        return self._claim.manifest if self._claim else None
-
-    @property
-    def erasing(self) -> tuple[str, ...]:
-        """Erasures begun and not finished: call `erase` before anything else."""
-        return self._pending.erasing
-
-    async def read(self) -> Loaded:
-        """The newest version, for a reader; claims and writes nothing. An unknown user is empty, version 0.
-
-        Raises:
-            CorruptState: an object is damaged or missing; it is named.
-        """
-        async with self._lane:
-            loaded = await load(self._store, self._keys)
-            if not self.owned:
-                self._pending = Pending.after(loaded)
-            return loaded
-
-    async def moved(self) -> bool:
-        """Whether anything was committed or checkpointed past our version since we read it; two small requests."""
-        held = await read_manifest(self._store, self._keys)
-        if held is None:
-            return self.version > 0
-        if held.manifest.floor > self.version:
-            return True
-        try:
-            await self._store.get(self._keys.slot(self.version + 1))
-        except Missing:
-            return False
-        return True
-
-    async def claim(self, birth: Mapping[str, Any], fingerprint: Mapping[str, Any]) -> list[Changes]:
-        """Become the owner. Returns what others committed since our `read`: apply it first, in order.
-
-        `birth` is kept with the forest when this is its first claim, else the stored one stays.
-
-        Raises:
-            Reload: the log no longer holds all since our `read`: read, then claim again.
-            EmbeddingMismatch: the forest was written with another embedding model or dimension.
-            Fenced: another claimed at the same time and was faster.
-        """
-        async with self._lane:
-            claim = await take(
-                self._store,
-                self._user,
-                self._clock,
-                self._random,
-                known=self.version,
-                birth=birth,
-                fingerprint=fingerprint,
-            )
-            others = await self._fence(claim)
-            await self._sweep(claim)
-            if claim.age >= self._prove_after_s:
-                await claim.prove()
-            self._claim = claim
-            self._pending.begin(claim.manifest)
-            for slot in others:
-                self._pending.add(slot, 0)
-            return [slot.changes for slot in others if slot.kind == "commit"]
-
-    async def _fence(self, claim: Claim) -> list[Slot]:
-        """Take the next slot, so that no earlier owner can commit any more. Returns what stood before it."""
-        slots: list[Slot] = []
-        while True:
-            seq = self.version + len(slots) + 1
-            key = self._keys.slot(seq)
-            fence = Slot("fence", claim.epoch, seq, self._random.nonce())
-            other = await put_slot(self._store, key, fence, encode_slot(fence, key))
-            slots.append(other or fence)
-            if other is None:
-                return slots
-            if other.epoch >= claim.epoch or other.kind == "tombstone":
-                raise fenced(self._keys)
+        self._deltas = Deltas(store, self._keys, clock, random)
+        self._saves = Saves(store, self._keys, clock, random, self._deltas)
 
     async def commit(
         self,
@@ -156,63 +70,50 @@ class CommitLog:
         operations: Collection[OpId] = (),
         *,
         opens: Sequence[str] = (),
+        including_snapshots: bool = False,
+        rewrite: Rewrite | None = None,
     ) -> int:
         """Make `changes` the next version, durably, with one write. Returns its number.
 
-        `opens` names erasures that begin with it: the text is out of `changes`, and `erase` must follow.
+        `opens` names erasures that begin with it: the text is out of `changes`, and `erase` must follow, with
+        the same `rewrite`: without one, the rows that `changes` drops are to leave the snapshots.
 
         Raises:
+            InvalidInput: a snapshot holds what is to be erased, and `including_snapshots` was not said.
+            Overloaded: somebody copies the forest; it can be erased from when he is done.
             Fenced: another owner has taken over; nothing was committed.
             StoreUnavailable: the store refused; nothing was committed, the same call can be made again.
             OutcomeUnknown: it may or may not be committed. The claim is given up: read and claim again, and
                 look whether the operation is there.
         """
         async with self._lane:
+            if opens:
+                await self._check_erasable(rewrite or _dropping([changes]), including_snapshots)
             return await self._commit(changes, tuple(operations), tuple(opens), ())
 
-    async def _commit(
-        self, changes: Changes, operations: tuple[OpId, ...], opens: tuple[str, ...], closes: tuple[str, ...]
-    ) -> int:
+    async def _check_erasable(self, rewrite: Rewrite, including_snapshots: bool) -> None:
         claim = self._owned()
-        seq = self.version + 1
-        key = self._keys.slot(seq)
-        slot = Slot("commit", claim.epoch, seq, self._random.nonce(), changes, operations, opens, closes)
-        body = await off_loop(changes.rows * ROW_BYTES, encode_slot, slot, key)
-        with claim.unsure():
-            await self._land(claim, slot, body)
-        self._pending.add(slot, len(body))
-        return seq
-
-    async def _land(self, claim: Claim, slot: Slot, body: bytes) -> None:
-        """Create the slot, and make sure that it may be acknowledged."""
-        started = self._clock.elapsed()
-        try:
-            other = await put_slot(self._store, self._keys.slot(slot.seq), slot, body)
-        except StoreUnavailable as error:
-            if error.detail.get("refused"):
-                raise
-            raise _unknown(slot) from error
-        if other is not None:
-            # A tombstone says that the place was erased, not whose it was.
-            raise fenced(self._keys) if other.kind != "tombstone" else _unknown(slot)
-        if claim.age < self._prove_after_s:
-            claim.confirm(started)
+        self._check_unpinned(claim)
+        if including_snapshots:
             return
-        # So late that the name may have been freed by a newer owner's collection: a create proves nothing.
-        try:
-            await claim.prove()
-        except (Fenced, StoreUnavailable) as error:
-            raise _unknown(slot) from error
+        async with claim.certain():
+            holders = await self._saves.holders(claim.manifest, rewrite)
+        if holders:
+            names = [saved.name for saved in holders]
+            raise InvalidInput(
+                f"Snapshots hold what is to be forgotten: {', '.join(map(repr, names))}. Nothing was changed; pass "
+                "including_snapshots=True to take it out of them too, or delete them first.",
+                snapshots=names,
+            )
 
-    async def prove(self, within_s: float = 0.0) -> None:
-        """Make sure that the forest is still ours, unless that was proven within `within_s` seconds.
-
-        Raises:
-            Fenced: it is not.
-        """
-        claim = self._owned()
-        if claim.age >= within_s:
-            await claim.prove()
+    def _check_unpinned(self, claim: Claim) -> None:
+        now = self._clock.now_ms()
+        pins = live_pins(claim.manifest.pins, now)
+        if pins:
+            raise Overloaded(
+                "This memory is being copied; nothing was erased. Wait, then make the same call again.",
+                retry_after=(max(pin.expires_ms for pin in pins) - now) / 1000,
+            )
 
     @property
     def due(self) -> bool:
@@ -226,20 +127,28 @@ class CommitLog:
             Fenced: another owner has taken over.
             StoreUnavailable: nothing changed, or (without `refused`) the claim is given up.
         """
-        while len(self._owned().manifest.parts) > PARTS_MAX - 2 and await self.compact():
-            pass
+        await self._make_room()
         async with self._lane:
             claim = self._owned()
             await self._checkpoint(claim, claim.manifest)
             await self._sweep(claim)
 
+    async def _make_room(self) -> None:
+        while len(self._owned().manifest.parts) > PARTS_MAX - 2 and await self.compact():
+            pass
+
     async def _checkpoint(self, claim: Claim, manifest: Manifest) -> None:
         """`manifest` is ours with what else shall change."""
         pending = self._pending
+        if pending.begun:
+            # Only the log tells what the commits dropped that began an erasure; it stays until that is done.
+            if manifest != claim.manifest:
+                await claim.replace(manifest)
+            return
         if pending.version == manifest.floor and manifest == claim.manifest:
             return
         span = Span(0, manifest.floor + 1, pending.version)
-        parts = await self._write(claim, pending.changes, span, pending.bytes)
+        parts = await self._deltas.write(claim.epoch, pending.changes, span, pending.bytes)
         await claim.replace(self._floored(replace(manifest, parts=(*manifest.parts, *parts))))
         self._pending = pending.emptied()
 
@@ -255,15 +164,6 @@ class CommitLog:
             erasures=pending.erasing,
         ).remembering(pending.operations)
 
-    async def _write(self, claim: Claim, changes: Changes, span: Span, size: int) -> tuple[Part, ...]:
-        """Create the parts of one delta. Until a manifest lists them they do not exist for anyone."""
-        now = self._clock.now_ms()
-        text, vector = (self._keys.part(claim.epoch, now, self._random.nonce()) for _ in range(2))
-        sealed = await off_loop(size, encode_delta, changes, span, text, vector)
-        for part in sealed:
-            await put_part(self._store, part.part.key, part.body)
-        return tuple(part.part for part in sealed)
-
     async def compact(self) -> bool:
         """Merge eight deltas to one, if there are so many; commits go on meanwhile. Whether it did."""
         async with self._merging:
@@ -275,83 +175,171 @@ class CommitLog:
             async with self._lane:
                 self._owned()
                 # Checkpoints only append, and nothing else that changes parts runs beside us.
-                await claim.replace(self._merged(claim.manifest, run, merged))
+                await claim.replace(await self._merged(claim, run, merged))
+                if len(claim.manifest.retired) > RETIRED_MAX:
+                    await self._collect(claim)
             return True
 
     async def _merge(self, claim: Claim, run: tuple[Part, ...], oldest: bool) -> tuple[Part, ...]:
-        deltas = await self._fetch(run)
+        async with claim.certain():
+            deltas = await self._deltas.read(run)
         size = sum(part.bytes for part in run)
         changes = await off_loop(size, base_of if oldest else _fold, deltas)
         span = Span(max(part.tier for part in run) + 1, run[0].first, run[-1].last)
-        return await self._write(claim, changes, span, size)
+        return await self._deltas.write(claim.epoch, changes, span, size)
 
-    async def _fetch(self, parts: Sequence[Part]) -> list[Changes]:
-        try:
-            objects = await fetch_all(self._store, [part.key for part in parts])
-        except Missing as error:
-            # Either it is lost, or we are: a newer owner's erasure removes what we still list.
-            await self._owned().prove()
-            raise corrupt(str(error), "the manifest lists it, but it is missing") from error
-        return [
-            await off_loop(part.bytes, decode_part, stored.body, part)
-            for part, stored in zip(parts, objects, strict=True)
-        ]
-
-    def _merged(self, manifest: Manifest, run: tuple[Part, ...], merged: tuple[Part, ...]) -> Manifest:
+    async def _merged(self, claim: Claim, run: tuple[Part, ...], merged: tuple[Part, ...]) -> Manifest:
+        manifest = claim.manifest
         place = manifest.parts.index(run[0])
         rest = tuple(part for part in manifest.parts if part not in run)
-        retired = retire_parts(manifest.retired, [part.key for part in run], self._clock.now_ms())
+        async with claim.certain():
+            saved = await saved_parts(self._store, manifest)
+        # What a snapshot needs is retired when the snapshot goes.
+        gone = [part.key for part in run if part.key not in saved]
+        retired = retire_parts(manifest.retired, gone, self._clock.now_ms())
         return replace(manifest, parts=(*rest[:place], *merged, *rest[place:]), retired=retired)
 
     async def collect(self) -> int:
         """Remove objects that were retired over 24 hours ago; their number."""
         async with self._lane:
-            claim = self._owned()
-            await claim.prove()
-            collected = await collect(self._store, self._keys, claim.manifest, self._clock.now_ms())
-            if collected.manifest != claim.manifest:
-                await claim.replace(collected.manifest)
-            return collected.objects
+            return await self._collect(self._owned())
 
-    async def erase(self) -> Erased:
+    async def _collect(self, claim: Claim) -> int:
+        await claim.prove()
+        async with claim.certain():
+            collected = await collect(self._store, self._keys, claim.manifest, self._clock.now_ms())
+        if collected.manifest != claim.manifest:
+            await claim.replace(collected.manifest)
+        return collected.objects
+
+    async def erase(self, rewrite: Rewrite | None = None) -> Erased:
         """Finish the open erasures: no object holds a dropped row any more, then a commit says so.
 
-        Repeatable: cut off anywhere, the next owner finds the erasures open and calls this again. Snapshots
-        are not touched: what they hold must be rewritten first.
+        Snapshots are rewritten under their names as `rewrite` says; without it they lose the rows that were
+        dropped by the commits that began the erasures. Repeatable: cut off anywhere, the next owner finds the
+        erasures open and calls this again.
 
         Raises:
+            Overloaded: somebody copies the forest; the erasures stay open.
             StoreUnavailable: the erasures stay open.
+            CorruptState: a snapshot cannot be read, so it cannot be cleaned; delete it, then call again.
         """
         async with self._merging, self._lane:
             claim = self._owned()
+            self._check_unpinned(claim)
             await claim.prove()
-            await self._rewrite(claim)
-            objects = await remove_older(self._store, self._keys, claim.manifest)
-            slots = await cover_slots(self._store, self._keys, claim.manifest.floor)
-            await check_erased(self._store, self._keys, claim.manifest)
+            async with claim.certain():
+                saved = await self._saves.rewritten(claim, rewrite or _dropping(self._pending.begun))
+                await self._rewrite(claim, saved)
+                objects = await remove_older(self._store, self._keys, claim.manifest)
+                slots = await cover_slots(self._store, self._keys, claim.manifest.floor)
+                await check_erased(self._store, self._keys, claim.manifest)
             version = await self._commit(Changes(), (), (), self.erasing)
             return Erased(version, objects, slots, claim.manifest.sweep_until_ms)
 
-    async def _rewrite(self, claim: Claim) -> None:
-        """All rows into one fresh delta; nothing older is listed or needed afterwards."""
+    async def _rewrite(self, claim: Claim, saved: tuple[Saved, ...]) -> None:
+        """All rows into one fresh delta; nothing older is listed or needed afterwards, but by `saved`."""
         manifest, pending = claim.manifest, self._pending
-        size = sum(part.bytes for part in manifest.parts) + pending.bytes
-        deltas = await self._fetch(manifest.parts)
-        rows = await off_loop(size, base_of, [*deltas, pending.changes])
         tier = max((part.tier for part in manifest.parts), default=1)
-        parts = await self._write(claim, rows, Span(max(tier, 1), 1, pending.version), size)
-        saved = await saved_parts(self._store, self._keys)
-        listed = [part.key for part in manifest.parts if part.key in saved]
-        kept = tuple(entry for entry in manifest.retired if self._keys.seq_of(entry.key) or entry.key in saved)
-        now = self._clock.now_ms()
-        fresh = replace(
-            manifest,
-            parts=parts,
-            retired=retire_parts(kept, listed, now),
-            sweep_until_ms=now + RETENTION_MS,
+        parts = await self._deltas.write_base(
+            claim.epoch, manifest.parts, pending.changes, last=pending.version, tier=max(tier, 1)
         )
+        slots = tuple(entry for entry in manifest.retired if self._keys.seq_of(entry.key))
+        sweep_until = self._clock.now_ms() + RETENTION_MS
+        fresh = replace(manifest, parts=parts, saved=saved, retired=slots, sweep_until_ms=sweep_until)
         await claim.replace(self._floored(fresh))
         self._pending = pending.emptied()
+
+    # ---- snapshots and pins ------------------------------------------------------------------------------
+
+    async def save(self, name: str, *, replace: bool = False, operation: OpId = _NOBODY) -> SnapshotInfo:
+        """Keep the present rows under `name`, any text. A retry with the same `operation` finds its own.
+
+        Raises:
+            InvalidInput: the name is taken and `replace` was not said, or is no name, or there are too many.
+            Overloaded: an erasure is open; finish it first.
+        """
+        check_name(name)
+        await self._make_room()
+        async with self._lane:
+            claim = self._owned()
+            held = find(claim.manifest, name)
+            if held is None or not operation or held.operation != operation:
+                check_free(claim.manifest, name, replace)
+                self._check_whole()
+                await self._checkpoint(claim, claim.manifest)
+                async with claim.certain():
+                    held = await self._saves.take(claim, name, operation)
+            return SnapshotInfo.of(held)
+
+    def _check_whole(self) -> None:
+        if self.erasing:
+            raise Overloaded("An erasure is not finished yet; nothing was changed. Call again.", retry_after=1.0)
+
+    async def snapshots(self) -> tuple[SnapshotInfo, ...]:
+        """What there is, oldest first; for a reader too, with one request."""
+        held = await read_manifest(self._store, self._keys)
+        return tuple(SnapshotInfo.of(saved) for saved in held.manifest.saved) if held else ()
+
+    async def read_snapshot(self, name: str) -> Loaded:
+        """All rows of a snapshot; its manifest is the saved one. For a reader too.
+
+        Raises:
+            NotFound: there is none of that name.
+            CorruptState: an object is damaged or missing; it is named.
+        """
+        return await read_snapshot(self._store, self._keys, name)
+
+    async def restore(self, name: str, *, kept: Collection[str] = ()) -> Changes:
+        """What to commit so that the rows are those of the snapshot again, but for the tables `kept`.
+
+        Nothing is changed here: the caller takes out what was forgotten since, and commits the rest.
+
+        Raises:
+            NotFound, CorruptState: as `read_snapshot`.
+            EmbeddingMismatch: the snapshot was saved with another embedder.
+        """
+        then = await self.read_snapshot(name)
+        async with self._lane:
+            now = await load(self._store, self._keys)
+        if then.manifest and now.manifest:
+            check_fingerprint(then.manifest, now.manifest.fingerprint)
+        return difference(now.tables, then.tables, kept=kept)
+
+    async def delete_snapshot(self, name: str) -> None:
+        """Remove one; what only it needed goes 24 hours later. Raises NotFound."""
+        async with self._lane:
+            await self._saves.drop(self._owned(), name)
+
+    async def pin(self, operation: OpId, expires_ms: int) -> Manifest:
+        """Keep every object that the returned manifest lists until `expires_ms`, at most 24 hours from now.
+
+        The manifest holds everything: the log is put into parts first. An erasure waits as long.
+
+        Raises:
+            InvalidInput: it would expire in the past, or too late.
+            Overloaded: an erasure is open, or too many are copying.
+        """
+        await self._make_room()
+        async with self._lane:
+            claim = self._owned()
+            self._check_whole()
+            now = self._clock.now_ms()
+            if not now < expires_ms <= now + RETENTION_MS:
+                raise InvalidInput("A pin lasts up to 24 hours from now; nothing was changed.", expires_ms=expires_ms)
+            others = tuple(pin for pin in live_pins(claim.manifest.pins, now) if pin.operation != operation)
+            if len(others) >= _PINS_MAX:
+                raise Overloaded(f"{_PINS_MAX} others copy this memory; nothing was changed.", retry_after=60.0)
+            await self._checkpoint(claim, replace(claim.manifest, pins=(*others, Pin(operation, expires_ms))))
+            return claim.manifest
+
+    async def unpin(self, operation: OpId) -> None:
+        """The copy is made. No error where the pin is gone."""
+        async with self._lane:
+            claim = self._owned()
+            rest = tuple(pin for pin in claim.manifest.pins if pin.operation != operation)
+            if rest != claim.manifest.pins:
+                await claim.replace(replace(claim.manifest, pins=rest))
 
     async def close(self) -> None:
         """Checkpoint and leave in order. Writes nothing if the forest is not ours."""
@@ -360,15 +348,15 @@ class CommitLog:
             if claim is not None and not claim.lost:
                 await self._checkpoint(claim, replace(claim.manifest, state="clean"))
 
-    async def _sweep(self, claim: Claim) -> None:
-        """For a day after an erasure: remove what a stalled writer of an older epoch may have dropped."""
-        if self._clock.now_ms() < claim.manifest.sweep_until_ms:
-            await sweep(self._store, self._keys, claim.manifest)
 
-    def _owned(self) -> Claim:
-        if self._claim is None or self._claim.lost:
-            raise fenced(self._keys)
-        return self._claim
+def _dropping(begun: Sequence[Changes]) -> Rewrite:
+    """Takes the rows out of a snapshot that the commits `begun` dropped from the forest."""
+    dropped = _fold(begun)
+
+    async def rewrite(loaded: Loaded) -> Changes:
+        return dropped.dropped_from(loaded.tables)
+
+    return rewrite
 
 
 def _fold(deltas: Sequence[Changes]) -> Changes:
@@ -376,13 +364,3 @@ def _fold(deltas: Sequence[Changes]) -> Changes:
     for delta in deltas:
         folded.absorb(delta)
     return folded
-
-
-def _unknown(slot: Slot) -> OutcomeUnknown:
-    operation = slot.operations[0] if slot.operations else ""
-    return OutcomeUnknown(
-        f"The store did not say whether version {slot.seq} was written. What was acknowledged before is "
-        "kept; make the same call again with the same op_id to learn it.",
-        op_id=operation,
-        version=slot.seq,
-    )

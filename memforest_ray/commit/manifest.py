@@ -1,14 +1,30 @@
-"""The manifest `M`: who owns a forest, and which objects make it up. The one object ever replaced."""
+"""The manifest `M`: who owns a forest, and which objects make it up. The one object ever replaced.
+
+Kind `manifest`. Head: user, state, epoch. Body: msgpack of the map of all fields of `Manifest`, tuples as arrays,
+`Part`, `Retired`, `Pin` and `Saved` as maps of their fields.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
-from memforest_ray.commit.frames import corrupt, pack_small, seal, unpack_small, unseal
+from memforest_ray.commit.frames import corrupt, pack_small, seal, shaped, unpack_small, unseal
 from memforest_ray.errors import EmbeddingMismatch
 from memforest_ray.ids import OpId, UserId
 
-__all__ = ["Manifest", "Part", "PartKind", "Pin", "Retired", "State", "check_fingerprint", "decode", "encode"]
+__all__ = [
+    "Manifest",
+    "Part",
+    "PartKind",
+    "Pin",
+    "Retired",
+    "Saved",
+    "State",
+    "check_fingerprint",
+    "decode",
+    "encode",
+    "from_plain",
+]
 
 State = Literal["active", "clean", "deleted"]
 """`clean`: its last owner left in order; `deleted`: only the numbers are kept."""
@@ -50,6 +66,23 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """One snapshot: a manifest of the past, in an object of its own, whose parts are kept."""
+
+    key: str
+    name: str
+    operation: OpId
+    """That saved it: a retry finds its own."""
+    version: int
+    created_ms: int
+    rows: int
+    bytes: int
+    """Of its parts, which others may need too."""
+    sha256: str
+    """Of the object, as for a part."""
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """One state of `M`. Frozen; each change is a new one, written by compare-and-swap."""
 
@@ -72,6 +105,9 @@ class Manifest:
     sweep_until_ms: int = 0
     """Until then a stalled writer of an older epoch may still drop an object that holds erased text."""
     operations: tuple[OpId, ...] = ()
+    saved: tuple[Saved, ...] = ()
+    edition: int = 0
+    """Raised by each writing, so that no two are alike: a store's tag may be a hash of the content."""
 
     def claimed(self, nonce: str) -> "Manifest":
         """The same, under a new owner."""
@@ -95,27 +131,35 @@ def decode(raw: bytes, key: str) -> Manifest:
     Raises:
         CorruptState: damaged, of another user, or written by a newer release.
     """
-    plain = unpack_small(unseal(raw, key, "manifest").body, key)
-    if plain["state"] not in get_args(State):
-        raise corrupt(key, f"its state {plain['state']!r} is unknown")
-    manifest = Manifest(
-        **{
-            **plain,
-            "parts": tuple(Part(**part) for part in plain["parts"]),
-            "retired": tuple(Retired(**entry) for entry in plain["retired"]),
-            "pins": tuple(Pin(**pin) for pin in plain["pins"]),
-            "erasures": tuple(plain["erasures"]),
-            "operations": tuple(plain["operations"]),
-        }
-    )
-    _check(manifest, key)
+    return from_plain(unpack_small(unseal(raw, key, "manifest").body, key), key)
+
+
+def from_plain(plain: Any, key: str) -> Manifest:
+    """From the map of its fields. Raises CorruptState naming the object `key`, which holds it."""
+    with shaped(key):
+        manifest = Manifest(
+            **{
+                **plain,
+                "parts": tuple(Part(**part) for part in plain["parts"]),
+                "retired": tuple(Retired(**entry) for entry in plain["retired"]),
+                "pins": tuple(Pin(**pin) for pin in plain["pins"]),
+                "erasures": tuple(plain["erasures"]),
+                "operations": tuple(plain["operations"]),
+                "saved": tuple(Saved(**entry) for entry in plain["saved"]),
+            }
+        )
+        _check(manifest, key)
     return manifest
 
 
 def _check(manifest: Manifest, key: str) -> None:
+    if manifest.state not in get_args(State):
+        raise corrupt(key, f"its state {manifest.state!r} is unknown")
     last = [part.last for part in manifest.parts]
     if last != sorted(last) or (last and last[-1] > manifest.floor):
         raise corrupt(key, "its parts are out of order")
+    if len({saved.name for saved in manifest.saved}) != len(manifest.saved):
+        raise corrupt(key, "two of its snapshots have one name")
 
 
 def check_fingerprint(manifest: Manifest, fingerprint: Mapping[str, Any]) -> None:

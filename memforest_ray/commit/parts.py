@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memforest_ray.commit.changes import VECTORS, Changes
-from memforest_ray.commit.frames import corrupt, pack, pack_small, seal, unpack, unpack_small, unseal
+from memforest_ray.commit.changes import VECTORS, Changes, pack_changes, unpack_changes
+from memforest_ray.commit.frames import corrupt, pack_small, seal, shaped, unpack_small, unseal
 from memforest_ray.commit.manifest import Part, PartKind
 from memforest_ray.errors import InvalidInput
 
@@ -53,12 +53,12 @@ class Sealed:
 def encode_delta(changes: Changes, span: Span, text_key: str, vector_key: str) -> list[Sealed]:
     """The parts of one delta; none where nothing changed."""
     texts = {table: rows for table, rows in changes.puts.items() if rows and table != VECTORS}
-    drops = {table: sorted(keys) for table, keys in changes.drops.items() if keys}
+    drops = {table: keys for table, keys in changes.drops.items() if keys}
     vectors = changes.puts.get(VECTORS, {})
     sealed = []
     if texts or drops:
         rows = sum(map(len, texts.values())) + sum(map(len, drops.values()))
-        sealed.append(_seal("text", text_key, span, rows, pack({"puts": texts, "drops": drops})))
+        sealed.append(_seal("text", text_key, span, rows, pack_changes(Changes(texts, drops))))
     if vectors:
         sealed.append(_seal("vectors", vector_key, span, len(vectors), _matrix(vectors)))
     return sealed
@@ -71,8 +71,7 @@ def decode_part(raw: bytes, part: Part) -> Changes:
         raise corrupt(part.key, "it is not the object that the manifest names")
     if part.kind == "vectors":
         return Changes(puts={VECTORS: _rows(frame.body, part.key)})
-    plain = unpack(frame.body, part.key)
-    return Changes(puts=plain["puts"], drops={table: set(keys) for table, keys in plain["drops"].items()})
+    return unpack_changes(frame.body, part.key)
 
 
 def apply(tables: dict[str, dict[str, Any]], changes: Changes) -> None:
@@ -127,7 +126,8 @@ def _rows(body: memoryview, key: str) -> dict[str, bytes]:
     start = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
     keys = unpack_small(body[_LENGTH_BYTES:start], key)
     matrix = bytes(body[start:])
-    width, rest = divmod(len(matrix), len(keys))
-    if rest:
-        raise corrupt(key, "its matrix does not fit its keys")
-    return {name: matrix[place * width : (place + 1) * width] for place, name in enumerate(keys)}
+    with shaped(key):
+        width, rest = divmod(len(matrix), max(len(keys), 1))
+        if rest or not keys:
+            raise corrupt(key, "its matrix does not fit its keys")
+        return {str(name): matrix[place * width : (place + 1) * width] for place, name in enumerate(keys)}

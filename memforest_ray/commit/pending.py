@@ -47,9 +47,14 @@ class Pending:
         self.operations += slot.operations
         self.erasing = open_erasures(self.erasing, (slot,))
         if slot.opens or slot.closes:
-            self._marks.append(replace(slot, changes=Changes()))
+            self._marks.append(replace(slot, changes=Changes(drops=slot.changes.drops)))
         self.commits += slot.kind == "commit"
         self.bytes += size
+
+    @property
+    def begun(self) -> tuple[Changes, ...]:
+        """What the commits dropped that began the open erasures, as far as the log still tells."""
+        return tuple(slot.changes for slot in self._marks if {*slot.opens} & {*self.erasing})
 
     def emptied(self) -> "Pending":
         """After the floor has reached our version."""

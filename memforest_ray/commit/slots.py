@@ -1,12 +1,15 @@
-"""Commit slots: what stands in `wal/<seq>`. Creating one is the commit."""
+"""Commit slots: what stands in `wal/<seq>`. Creating one is the commit.
 
-from collections.abc import Mapping
+Kinds `commit`, `fence` and `tombstone`. Head: epoch, seq, nonce, operations, opens, closes. Body: the packed changes
+(see `changes`), or nothing where there are none.
+"""
+
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from memforest_ray.commit.changes import Changes
+from memforest_ray.commit.changes import Changes, pack_changes, unpack_changes
 from memforest_ray.commit.doubt import settle
-from memforest_ray.commit.frames import Frame, corrupt, pack, seal, unpack, unseal
+from memforest_ray.commit.frames import corrupt, seal, shaped, unseal
 from memforest_ray.ids import OpId
 from memforest_ray.storage.store import ObjectStore
 
@@ -43,41 +46,31 @@ def encode_slot(slot: Slot, key: str) -> bytes:
         "opens": slot.opens,
         "closes": slot.closes,
     }
-    return seal(slot.kind, key, head, b"" if slot.changes.empty else pack(_plain(slot.changes)))
+    return seal(slot.kind, key, head, b"" if slot.changes.empty else pack_changes(slot.changes))
 
 
 def decode_slot(raw: bytes, key: str, seq: int) -> Slot:
     """Open the slot read from `key`, which must be number `seq`."""
     frame = unseal(raw, key, *_KINDS)
     head = frame.head
-    if head["seq"] != seq:
-        raise corrupt(key, f"it is slot {head['seq']}, not {seq}")
-    return Slot(
-        kind=head["kind"],
-        epoch=head["epoch"],
-        seq=seq,
-        nonce=head["nonce"],
-        changes=_changes(frame, key),
-        operations=tuple(head["operations"]),
-        opens=tuple(head["opens"]),
-        closes=tuple(head["closes"]),
-    )
+    with shaped(key):
+        if head["seq"] != seq:
+            raise corrupt(key, f"it is slot {head['seq']}, not {seq}")
+        return Slot(
+            kind=head["kind"],
+            epoch=int(head["epoch"]),
+            seq=seq,
+            nonce=head["nonce"],
+            changes=unpack_changes(frame.body, key) if frame.body else Changes(),
+            operations=tuple(head["operations"]),
+            opens=tuple(head["opens"]),
+            closes=tuple(head["closes"]),
+        )
 
 
 def tombstone(slot: Slot) -> Slot:
     """What is left of an erased slot: its name stays taken, and its writer can still recognise it."""
     return replace(slot, kind="tombstone", changes=Changes(), operations=(), opens=(), closes=())
-
-
-def _plain(changes: Changes) -> dict[str, Any]:
-    return {"puts": changes.puts, "drops": {table: sorted(keys) for table, keys in changes.drops.items()}}
-
-
-def _changes(frame: Frame, key: str) -> Changes:
-    if not frame.body:
-        return Changes()
-    plain: Mapping[str, Any] = unpack(frame.body, key)
-    return Changes(puts=plain["puts"], drops={table: set(keys) for table, keys in plain["drops"].items()})
 
 
 async def put_slot(store: ObjectStore, key: str, slot: Slot, body: bytes) -> Slot | None:

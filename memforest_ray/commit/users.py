@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.claim import Claim, fenced, take_over
-from memforest_ray.commit.erase import cover_slots, remove_all
+from memforest_ray.commit.doubt import settle
+from memforest_ray.commit.erase import cover_slots, remove_all, slot_of
+from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.garbage import RETENTION_MS, retire_slots
 from memforest_ray.commit.loaded import Held, read_manifest
-from memforest_ray.commit.manifest import Manifest
+from memforest_ray.commit.manifest import Manifest, encode
 from memforest_ray.commit.slots import Slot, encode_slot, put_slot
 from memforest_ray.errors import CorruptState, NotFound
 from memforest_ray.ids import UserId, user_hash
 from memforest_ray.storage.keys import UserKeys, shard_prefix, user_of_key
-from memforest_ray.storage.store import ObjectStore
+from memforest_ray.storage.store import Missing, ObjectStore
 
 __all__ = ["UserPage", "delete_user", "list_users"]
 
@@ -28,7 +30,10 @@ class UserPage:
 
     users: tuple[UserId, ...]
     damaged: tuple[str, ...]
-    """Hashes of users whose manifest cannot be read; their ids stand only in there."""
+    """Hashes of users whose manifest is missing or cannot be read; their ids stand only in there.
+
+    `delete_user(force=True)` removes such a one, for whoever knows the id.
+    """
     after: str
     """Where the next page begins; empty after the last."""
 
@@ -46,10 +51,10 @@ async def list_users(store: ObjectStore, *, prefix: str = "", after: str = "", l
                 user = await _user_of(store, name)
             except CorruptState:
                 damaged.append(name)
-                continue
-            if user is not None and user.startswith(prefix):
-                users.append(user)
-            if len(users) == limit:
+            else:
+                if user is not None and user.startswith(prefix):
+                    users.append(user)
+            if len(users) + len(damaged) == limit:
                 return UserPage(tuple(users), tuple(damaged), name)
     return UserPage(tuple(users), tuple(damaged), "")
 
@@ -59,21 +64,33 @@ async def _hashes(store: ObjectStore, shard: int) -> Sequence[str]:
 
 
 async def _user_of(store: ObjectStore, name: str) -> UserId | None:
-    held = await read_manifest(store, UserKeys(name))
-    return None if held is None or held.manifest.state == "deleted" else held.manifest.user
+    keys = UserKeys(name)
+    held = await read_manifest(store, keys)
+    if held is None:
+        # It was listed for some object, and a forest's first object is its manifest.
+        raise corrupt(keys.manifest, "it is missing, though other objects are there")
+    return None if held.manifest.state == "deleted" else held.manifest.user
 
 
-async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Random) -> None:
-    """Remove all of a user, damaged parts too. The manifest stays with its two numbers and without the id.
+async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Random, *, force: bool = False) -> None:
+    """Remove all of a user: snapshots, what is pinned, damaged parts too. The manifest stays without the id.
 
     Cut off anywhere it can be called again. A new life of the same id continues epoch and version.
 
     Raises:
         NotFound: there is no such user.
+        CorruptState: the manifest is damaged, missing or from the future; with `force` what is left is removed.
         Fenced: another owner claimed meanwhile; nothing was removed.
     """
     keys = UserKeys.of(user)
-    held = await read_manifest(store, keys)
+    try:
+        held = await read_manifest(store, keys)
+        if held is None and await _highest(store, keys) != (0, 0):
+            raise corrupt(keys.manifest, "it is missing, though other objects are there")
+    except CorruptState:
+        if not force:
+            raise
+        held = await _held_anew(store, keys, random)
     if held is None or (held.manifest.state == "deleted" and not held.manifest.erasures):
         raise NotFound("There is no such user; nothing was changed.", user_hash=user_hash(user))
     claim = await _take_any(store, keys, clock, random, held)
@@ -82,6 +99,37 @@ async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Ra
     await remove_all(store, keys, claim.epoch)
     await cover_slots(store, keys, last)
     await claim.replace(replace(claim.manifest, erasures=()))
+
+
+async def _held_anew(store: ObjectStore, keys: UserKeys, random: Random) -> Held:
+    """Put the manifest of a user who is being deleted in the place of one that cannot be read.
+
+    Its numbers are above all that can be seen: whoever still holds the forest loses it, and nothing comes back.
+    """
+    epoch, version = await _highest(store, keys)
+    manifest = Manifest(
+        UserId(""), "deleted", epoch + 1, random.nonce(), version, version, {}, {}, erasures=("delete",)
+    )
+    body = encode(manifest, keys.manifest)
+    try:
+        tag: str | None = (await store.get(keys.manifest)).tag
+    except Missing:
+        tag = None
+    stored = await settle(store, keys.manifest, body, tag)
+    if stored is None or stored.body != body:
+        raise fenced(keys)
+    return Held(manifest, stored.tag)
+
+
+async def _highest(store: ObjectStore, keys: UserKeys) -> tuple[int, int]:
+    """Epoch and version that can be seen in the names of a user's objects, and in slots; (0, 0) for nobody."""
+    epoch = version = 0
+    async for key in store.list(keys.prefix):
+        seq = keys.seq_of(key)
+        slot = await slot_of(store, key, seq) if seq is not None else None
+        epoch = max(epoch, keys.epoch_of(key) or 0, slot.epoch if slot else 0)
+        version = max(version, seq or 0)
+    return epoch, version
 
 
 async def _take_any(store: ObjectStore, keys: UserKeys, clock: Clock, random: Random, held: Held) -> Claim:

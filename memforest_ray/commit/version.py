@@ -123,7 +123,7 @@ class Version:
         if not isinstance(secret, str):
             raise CorruptState("the forest has no birth row; nothing was changed, restore the store from a copy")
         sessions = _load_sessions(tables)
-        cells, session_cells = _load_cells(tables)
+        cells, session_cells = _load_cells(tables, sessions)
         facts = Facts.load(tables)
         vectors = {key: np.frombuffer(raw, np.float16) for key, raw in tables.get(VECTORS, {}).items()}
         zero = np.zeros(index.dimension, np.float16)
@@ -284,21 +284,43 @@ def _session(name: str, row: Mapping[str, Any], turns: Mapping[str, Any]) -> Ses
 
 def _turn(row: list[Any]) -> TurnRecord:
     if len(row) == _HOLE_FIELDS:
-        return TurnRecord(role="", speaker="", text="", time_ms=row[1], hole=row[0])
-    role, speaker, text, time_ms, name = row
-    return TurnRecord(role, speaker, text, time_ms, None if name is None else TurnId(name))
+        hole, time_ms = row
+        turn = TurnRecord(role="", speaker="", text="", time_ms=time_ms, hole=hole)
+        texts = [hole]
+    else:
+        role, speaker, text, time_ms, name = row
+        turn = TurnRecord(role, speaker, text, time_ms, None if name is None else TurnId(name))
+        texts = [role, speaker, text, name or ""]
+    if not all(isinstance(text, str) for text in texts) or not isinstance(time_ms, int | None):
+        raise TypeError(f"a turn of {[type(value).__name__ for value in row]}")
+    return turn
 
 
-def _load_cells(tables: Tables) -> tuple[Map[CellId, Cell], Map[SessionId, tuple[CellId, ...]]]:
+def _load_cells(
+    tables: Tables, sessions: Map[SessionId, SessionRecord]
+) -> tuple[Map[CellId, Cell], Map[SessionId, tuple[CellId, ...]]]:
     cells = [_cell(name, row) for name, row in tables.get("cells", {}).items()]
     cells.sort(key=lambda cell: (cell.session_id, cell.number))
-    by_session: dict[SessionId, list[CellId]] = {}
+    by_session: dict[SessionId, list[Cell]] = {name: [] for name in sessions}
     for cell in cells:
-        by_session.setdefault(cell.session_id, []).append(cell.id)
+        by_session.setdefault(cell.session_id, []).append(cell)
+    for name, mine in by_session.items():
+        _check_cells(name, sessions.get(name), mine)
     return (
         Map({cell.id: cell for cell in cells}),
-        Map({session: tuple(names) for session, names in by_session.items()}),
+        Map({session: tuple(cell.id for cell in mine) for session, mine in by_session.items()}),
     )
+
+
+def _check_cells(name: SessionId, session: SessionRecord | None, cells: list[Cell]) -> None:
+    """That the cells cover the session's turns, all of them and in order."""
+    turns = [span.turn for cell in cells for span in cell.spans]
+    if (
+        session is None
+        or [cell.number for cell in cells] != list(range(len(cells)))
+        or list(dict.fromkeys(turns)) != list(range(len(session.turns)))
+    ):
+        raise CorruptState(f"the cells of session {name!r} do not cover its turns; nothing was changed", session=name)
 
 
 def _cell(name: str, row: Mapping[str, Any]) -> Cell:

@@ -31,7 +31,10 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Have summaries written until `plan` is finished: whatever is ready at once, the longest way first. No answer."""
+    """Have summaries written until `plan` is finished: whatever is ready at once, the longest way first.
+
+    Answer: their `Usage`.
+    """
 
     plan: RefreshPlan
 

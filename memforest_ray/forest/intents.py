@@ -1,13 +1,13 @@
 """What may be asked of a forest's writer, and what it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
 
-__all__ = ["Forget", "Forgotten", "Ingest", "Intent", "Receipt", "Repair", "Usage"]
+__all__ = ["Billed", "Forget", "Forgotten", "Ingest", "Intent", "Receipt", "Repair", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,27 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    @classmethod
+    def of(cls, answers: Iterable["Billed"]) -> Self:
+        """The sum over answers of a model."""
+        calls, prompt, completion = 0, 0, 0
+        for answer in answers:
+            calls += answer.calls
+            prompt += answer.prompt_tokens
+            completion += answer.completion_tokens
+        return cls(calls, prompt, completion)
+
+
+class Billed(Protocol):
+    """An answer that tells what it has cost."""
+
+    @property
+    def calls(self) -> int: ...
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def completion_tokens(self) -> int: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -74,7 +95,7 @@ class Receipt:
     naive_times: int = 0
     """Times that came without a zone and were read in the session's, else in UTC."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
-    """By stage: extract, summarise."""
+    """By stage: extract, summarise. The summaries of a batch are on the first of its receipts: sums are right."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """By stage; a batch shares its refresh and its commit."""
     notes: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Receipts: what each write of a batch is told, and what is kept of that for a late retry."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,10 +8,10 @@ from memforest_ray.commit.version import OPERATIONS_KEPT, Version
 from memforest_ray.errors import InvalidInput, MemForestError
 from memforest_ray.forest.dialogue import Admission
 from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Usage
-from memforest_ray.forest.work import Work, Written
+from memforest_ray.forest.work import Answer, Work, Written
 from memforest_ray.ids import CellId
 
-__all__ = ["answered", "counted", "receipt", "same_write", "seal"]
+__all__ = ["answered", "charged", "counted", "receipt", "same_write", "seal"]
 
 
 def receipt(
@@ -39,19 +39,24 @@ def counted(told: Receipt, work: Work, cells: Collection[CellId]) -> Receipt:
     added = _facts_added(work, cells)
     withheld = sum(mention.cell_id in cells for mention in work.facts.dropped)
     mentions = sum(len(extraction.candidates) for extraction in mine) - withheld
-    usage = Usage(
-        sum(extraction.calls for extraction in mine),
-        sum(extraction.prompt_tokens for extraction in mine),
-        sum(extraction.completion_tokens for extraction in mine),
-    )
     return replace(
         told,
         cells=len(cells),
         facts_added=added,
         facts_merged=max(0, mentions - added),
         failed_cells={item.cell_id: item.failure for item in mine if item.failure is not None},
-        usage={"extract": usage},
+        usage={"extract": Usage.of(mine)},
     )
+
+
+def charged(answers: Sequence[Answer], summarised: Usage) -> tuple[Answer, ...]:
+    """The answers of a batch; what its summaries have cost is on the first receipt for something new."""
+    told = list(answers)
+    for place, answer in enumerate(told):
+        if isinstance(answer, Receipt) and not answer.duplicate:
+            told[place] = replace(answer, usage={**answer.usage, "summarise": summarised})
+            break
+    return tuple(told)
 
 
 def _facts_added(work: Work, cells: Collection[CellId]) -> int:

@@ -11,7 +11,7 @@ from memforest_ray.facts.canonical import FactsEdit
 from memforest_ray.facts.cells import Cell
 from memforest_ray.facts.inputs import cell_inputs
 from memforest_ray.forest.dialogue import Dialogue
-from memforest_ray.forest.intents import Forgotten, Receipt
+from memforest_ray.forest.intents import Forgotten, Receipt, Usage
 from memforest_ray.ids import CellId, NodeId, SessionId
 from memforest_ray.index.rows import Row
 from memforest_ray.trees.summaries import Summary
@@ -38,6 +38,8 @@ class Work:
         """Of facts, cells and summaries that have to be written."""
         self.made: dict[NodeId, Summary] = {}
         """New summaries, children before parents."""
+        self.summarised = Usage()
+        """What they have cost."""
 
     @property
     def idle(self) -> bool:

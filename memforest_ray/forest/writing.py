@@ -17,7 +17,7 @@ from memforest_ray.facts.canonical import Facts, FactsEdit
 from memforest_ray.forest.dialogue import Admission, Dialogue, Place, keyed
 from memforest_ray.forest.effects import Embed, Extract, Refresh, Steps
 from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Repair
-from memforest_ray.forest.receipts import counted, receipt
+from memforest_ray.forest.receipts import charged, counted, receipt
 from memforest_ray.forest.rows import written
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import CellId, FactId, ItemId, NodeId, ScopeId, SessionId, TurnId
@@ -73,11 +73,11 @@ def ingest(
     after = Written(version)
     if not work.idle:
         after = yield from _rework(work, extracted, model)
-    answers = tuple(
+    answers = [
         receipt(version.number, write, admission, work, mine)
         for write, admission, mine in zip(batch, admissions, cells, strict=True)
-    )
-    return replace(after, answers=answers)
+    ]
+    return replace(after, answers=charged(answers, work.summarised))
 
 
 def _admitted(dialogue: Dialogue, write: Ingest) -> Admission | MemForestError:
@@ -97,7 +97,8 @@ def repair(version: Version, write: Repair, model: str) -> Steps[Written]:
     if not work.retry and not stale:
         return Written(version, answers=(told,))
     after = yield from _rework(work, {}, model, stale=stale)
-    return replace(after, answers=(counted(replace(told, duplicate=False), work, work.retry.keys()),))
+    told = counted(replace(told, duplicate=False), work, work.retry.keys())
+    return replace(after, answers=charged([told], work.summarised))
 
 
 def forget(version: Version, write: Forget, model: str) -> Steps[Written]:
@@ -164,7 +165,7 @@ def _rework(
         placements=forest.placements,
     )
     plan = _refresh_plan(work, version, forest, model, stale)
-    yield Refresh(plan)
+    work.summarised = yield Refresh(plan)
     work.made = plan.results()
     yield from _embed_texts(work, {name: made.text for name, made in work.made.items() if made.source == "model"})
     version = replace(version, summaries=_summaries(work, forest))

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from memforest_ray.facts.candidates import Extractor
 from memforest_ray.forest.effects import Effect, Embed, Extract, Steps
+from memforest_ray.forest.intents import Usage
 from memforest_ray.models.embedder import Embedder
 from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply
 
@@ -57,8 +58,9 @@ async def embedded(embedder: Embedder, texts: Sequence[str]) -> dict[str, Any]:
     return dict(zip(texts, await embedder.embed(texts), strict=True)) if texts else {}
 
 
-async def _refresh(plan: RefreshPlan, summarizer: Summarizer) -> None:
-    """Whatever is ready at once, until nothing is left."""
+async def _refresh(plan: RefreshPlan, summarizer: Summarizer) -> Usage:
+    """Whatever is ready at once, until nothing is left; what that has cost."""
+    replies: list[SummaryReply] = []
     running: set[asyncio.Task[list[SummaryReply]]] = set()
     try:
         while not plan.finished:
@@ -66,10 +68,12 @@ async def _refresh(plan: RefreshPlan, summarizer: Summarizer) -> None:
                 running.add(asyncio.create_task(summarizer.summarise(requests)))
             finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for task in finished:
+                replies += task.result()
                 _take_in(plan, task.result(), summarizer)
     finally:
         for task in running:
             task.cancel()
+    return Usage.of(replies)
 
 
 def _take_in(plan: RefreshPlan, replies: Sequence[SummaryReply], summarizer: Summarizer) -> None:

@@ -75,13 +75,13 @@ class Published:
             Fenced: another owner has taken over.
         """
         version = await self.opened()
-        if seen > version.number:
-            within_s = 0.0
         if self.log.owned:
-            await self.log.prove(within_s)
-        elif self._clock.elapsed() - self._read_at >= within_s:
+            await self.log.prove(0.0 if seen > version.number else within_s)
+        elif self._outdated(seen, within_s):
             async with self._changing:
-                await self._catch_up()
+                # Of many readers that waited here the first has read for all.
+                if not self.log.owned and self._outdated(seen, within_s):
+                    await self._catch_up()
         return self._known()
 
     async def newest(self) -> Version:
@@ -91,17 +91,16 @@ class Published:
                 await self._load()
         return await self.fresh(0, self._settings.fresh_s if self.log.owned else 0.0)
 
-    def fall_behind(self) -> None:
-        """The store may hold more than is known here: a writer has to read it again."""
-        self._behind = True
-
     def _known(self) -> Version:
         assert self._version is not None
         return self._version
 
+    def _outdated(self, seen: int, within_s: float) -> bool:
+        return seen > self._known().number or self._clock.elapsed() - self._read_at >= within_s
+
     async def _catch_up(self) -> None:
         started = self._clock.elapsed()
-        if not self.log.owned and await self.log.moved():
+        if await self.log.moved():
             await self._load()
         self._read_at = started
 

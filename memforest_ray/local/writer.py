@@ -150,8 +150,7 @@ class Writer:
             try:
                 left = await self._round(left)
             except OutcomeUnknown as error:
-                doubt = error
-                self._published.fall_behind()
+                doubt = error  # the claim is gone with it, so the next round reads what the log holds
             except MemForestError as error:
                 raise doubt or error from error
             if not left:

@@ -2,12 +2,20 @@
 
 Imported only when such a store is opened. Retries of single requests are obstore's own; so a create may find
 its own first attempt, which is why callers read back before they believe a refusal.
+
+Environment, as obstore reads it. S3 and its likes: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+`AWS_SESSION_TOKEN`, `AWS_REGION`; another server: `AWS_ENDPOINT_URL`, and `AWS_ALLOW_HTTP=true` where that
+begins with `http:`. Google: `GOOGLE_SERVICE_ACCOUNT`. Azure: `AZURE_STORAGE_ACCOUNT_NAME`,
+`AZURE_STORAGE_ACCOUNT_KEY`.
 """
 
 import builtins
 import json
+import re
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import obstore
 from obstore.exceptions import (
@@ -28,6 +36,14 @@ __all__ = ["CloudStore"]
 
 _ABSENT = (NotFoundError, FileNotFoundError)
 _FORBIDDEN = (PermissionDeniedError, UnauthenticatedError, PermissionError)
+_RETRIES: Any = {
+    "max_retries": 6,
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=5), "base": 2},
+    "retry_timeout": timedelta(seconds=60),
+}
+"""Of one request, on a 5xx, 429 or lost connection: about 10 s of waiting in all. `commit.doubt` asks again."""
+_ADDRESS = re.compile(r"(\w+://)(?:[^/\s@]*@)?([^\s?#]*)(?:[?#]\S*)?")
+"""An address in a message: who asks (before `@`) and signatures (behind `?`) are not for logs."""
 
 
 class CloudStore:
@@ -39,15 +55,24 @@ class CloudStore:
 
     @classmethod
     def from_url(cls, url: str) -> "CloudStore":
-        """Credentials, region and endpoint come from the environment, as each cloud's own tools read them.
+        """Opens no connection. Credentials, region and endpoint come from the environment, never from `url`.
 
         Raises:
             InvalidInput: the address or the environment does not name a store.
         """
+        parts = urlsplit(url)
+        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise InvalidInput(
+                f"The address {shown} has more than a place and a path; nothing was opened. Give credentials and "
+                "options through the environment.",
+                url=shown,
+            )
         try:
-            return cls(from_url(url), url.rstrip("/"))
+            # No client options: they would hide those of the environment.
+            return cls(from_url(shown, retry_config=_RETRIES), shown)
         except (BaseError, UnknownConfigurationKeyError, ValueError) as error:
-            raise InvalidInput(f"The store {url!r} cannot be opened: {_reason(error)}", url=url) from error
+            raise InvalidInput(f"The store {shown!r} cannot be opened: {_reason(error)}", url=shown) from error
 
     async def get(self, key: str) -> Stored:
         try:
@@ -65,6 +90,8 @@ class CloudStore:
         except (AlreadyExistsError, PreconditionError):
             # Azure answers a create of a taken name with a failed precondition.
             raise AlreadyExists(key) from None
+        except _ABSENT as error:
+            self._placeless("create", key, error)
         except (BaseError, OSError) as error:
             self._unavailable("create", key, error)
 
@@ -91,6 +118,8 @@ class CloudStore:
             async for page in obstore.list(self._store, prefix=prefix):
                 keys.extend(str(item["path"]) for item in page)
         except (BaseError, OSError) as error:
+            if "404 Not Found" in _reason(error):
+                self._placeless("list", prefix, error)
             self._unavailable("list", prefix, error)
         # Most stores list in order, but not all promise to.
         for key in sorted(keys):
@@ -99,8 +128,20 @@ class CloudStore:
     async def overwrite(self, key: str, body: bytes) -> None:
         try:
             await obstore.put_async(self._store, key, body)
+        except _ABSENT as error:
+            self._placeless("replace", key, error)
         except (BaseError, OSError) as error:
             self._unavailable("replace", key, error)
+
+    def _placeless(self, verb: str, key: str, error: Exception) -> NoReturn:
+        """A write or listing answered "not found": it is the bucket that is not there."""
+        raise StoreUnavailable(
+            f"The store {self.url} could not {verb} an object: its bucket or container does not exist. "
+            "Nothing was changed; create it, or check the address.",
+            url=self.url,
+            key=key,
+            refused=True,
+        ) from error
 
     def _unavailable(self, verb: str, key: str, error: Exception) -> NoReturn:
         refused = isinstance(error, _FORBIDDEN)
@@ -111,7 +152,7 @@ class CloudStore:
             url=self.url,
             key=key,
             refused=refused,
-        ) from error
+        ) from None
 
 
 def _tag(meta: Any) -> str:
@@ -121,5 +162,7 @@ def _tag(meta: Any) -> str:
 
 
 def _reason(error: Exception) -> str:
-    # obstore appends a dump of its internals after an empty line.
-    return str(error).split("\n", 1)[0].rstrip(".") + "."
+    # obstore appends a dump of its internals after an empty line, and the server's answer as XML.
+    line = str(error).split("\n", 1)[0].split(": <?xml", 1)[0]
+    hint = " (an endpoint with http: needs AWS_ALLOW_HTTP=true)" if "builder error" in line else ""
+    return _ADDRESS.sub(r"\1\2", line).rstrip(".") + hint + "."

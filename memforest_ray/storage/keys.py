@@ -68,18 +68,21 @@ class UserKeys:
         return f"{self.parts}{epoch:0{_EPOCH_DIGITS}d}-{now_ms:012x}{nonce[:20]}"
 
     def epoch_of(self, key: str) -> int | None:
-        """The epoch that wrote a part; None for a key that is not a part's."""
-        epoch, dash, _ = key.removeprefix(self.parts).partition("-")
-        ours = key.startswith(self.parts) and dash and len(epoch) == _EPOCH_DIGITS and epoch.isdecimal()
-        return int(epoch) if ours else None
+        """The epoch that wrote a part or a snapshot; None for any other key."""
+        for prefix in (self.parts, self.snapshots):
+            epoch, dash, _ = key.removeprefix(prefix).partition("-")
+            if key.startswith(prefix) and dash and len(epoch) == _EPOCH_DIGITS and epoch.isdecimal():
+                return int(epoch)
+        return None
 
     @property
     def snapshots(self) -> str:
         return f"{self.prefix}snap/"
 
-    def snapshot(self, name: str) -> str:
-        """A saved manifest; its name may be any text, so the key holds a hash of it."""
-        return f"{self.snapshots}{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+    def snapshot(self, name: str, epoch: int, nonce: str) -> str:
+        """A fresh name for a saved manifest. What the user calls it may be any text, so the key holds a hash of it."""
+        told = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        return f"{self.snapshots}{epoch:0{_EPOCH_DIGITS}d}-{told}-{nonce[:20]}"
 
     @property
     def caches(self) -> str:

@@ -40,7 +40,8 @@ def open_store(url: str) -> ObjectStore:
         case scheme if scheme in CLOUD_SCHEMES:
             return _cloud(f"{scheme}://{rest}")
         case unknown:
-            raise InvalidInput(f"{unknown!r} is not a kind of store; known are {_KNOWN}.", url=url)
+            # Not the whole address: it may hold a password.
+            raise InvalidInput(f"{unknown!r} is not a kind of store; known are {_KNOWN}.", kind=unknown)
 
 
 def _folder(path: str, url: str) -> ObjectStore:

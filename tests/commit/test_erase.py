@@ -9,7 +9,6 @@ import pytest
 from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.frames import unpack, unseal
 from memforest_ray.commit.log import CommitLog
-from memforest_ray.commit.manifest import encode
 from memforest_ray.errors import CorruptState, StoreUnavailable
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
@@ -156,24 +155,6 @@ async def test_a_covered_slot_is_not_free(store: MemoryStore, owner: Own, row: R
     with pytest.raises(Exception, match="taken over"):
         await stalled.commit(row(9))
     assert "c9" not in (await heir.read()).tables["cells"]
-
-
-async def test_snapshots_keep_what_they_name(store: MemoryStore, owner: Own, row: Row, clock: ManualClock) -> None:
-    """Neither collection nor erasure takes a saved manifest's parts away."""
-    log = await owner(store)
-    await log.commit(row(1))
-    await log.checkpoint()
-    assert log.manifest
-    key = KEYS.snapshot("before the trip")
-    await store.create(key, encode(log.manifest, key))
-    saved = {part.key for part in log.manifest.parts}
-    await _forget(log)
-    clock.advance(2 * DAY)
-    await log.collect()
-    assert saved <= (await contents(store)).keys()
-    await store.delete(key)
-    await log.collect()
-    assert not saved & (await contents(store)).keys()
 
 
 async def test_a_store_that_keeps_showing_the_removed_leaves_it_open(store: MemoryStore, owner: Own, row: Row) -> None:

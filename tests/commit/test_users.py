@@ -85,7 +85,7 @@ async def test_a_deleted_user_is_gone(
     await log.commit(row(1))
     await log.checkpoint()
     await log.commit(row(2))
-    await store.create(KEYS.snapshot("s"), b"said 1")
+    await store.create(KEYS.snapshot("s", 1, "0" * 32), b"said 1")
     await delete_user(store, ANN, clock, SeededRandom(9))
     left = await contents(store)
     assert {key for key in left if not key.startswith(KEYS.slots)} == {KEYS.manifest}

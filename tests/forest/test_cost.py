@@ -10,7 +10,7 @@ import pytest
 from memforest_ray.commit.version import Version
 from memforest_ray.facts.sessions import Session, Turn, admit
 from memforest_ray.forest.effects import Embed, Refresh
-from memforest_ray.forest.intents import Forget, Ingest
+from memforest_ray.forest.intents import Forget, Ingest, Usage
 from memforest_ray.forest.work import Written
 from memforest_ray.forest.writing import forget, ingest, needed
 from memforest_ray.ids import OpId
@@ -74,7 +74,7 @@ class _Steps:
             while requests := effect.plan.ready():
                 for made in await self._models.summarizer.summarise(requests):
                     effect.plan.done(made.node_id, made.text or "", self._models.summarizer.source)
-            return None
+            return Usage()
         return await self._models.extractor.extract(effect.cells)
 
 

@@ -1,6 +1,7 @@
 """What a write is told, and what a late retry is told."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from memforest_ray.commit.version import OPERATIONS_KEPT
 from memforest_ray.errors import InvalidInput
 from memforest_ray.facts.sessions import Session, admit
 from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Repair, Usage
-from memforest_ray.forest.receipts import answered, same_write, seal
+from memforest_ray.forest.receipts import answered, charged, same_write, seal
 from memforest_ray.forest.work import Written
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
 from memforest_ray.testing.forests import Forests
@@ -77,6 +78,17 @@ async def test_a_retry_is_told_the_same(forests: Forests, say: Say) -> None:
     for write in (Repair(OpId("a")), Repair(OpId("b")), Ingest(OpId("a"), other), Forget(OpId("c"), fact="f1")):
         with pytest.raises(InvalidInput):
             answered(version, write)
+
+
+def test_what_summaries_cost_is_told_once() -> None:
+    """On the first receipt of a batch that is for something new, so that sums over receipts are right."""
+    duplicate = Receipt(0, OpId("c"), duplicate=True)
+    answers = charged([InvalidInput("no"), duplicate, RECEIPT, RECEIPT], Usage(3, 500, 60))
+    assert answers[1:] == (
+        duplicate,
+        replace(RECEIPT, usage={"extract": Usage(2, 300, 40), "summarise": Usage(3, 500, 60)}),
+        RECEIPT,
+    )
 
 
 def test_two_writes_under_one_id(say: Say) -> None:

@@ -131,17 +131,27 @@ async def test_an_embedder_that_raises_fails_its_write_alone(say: Say) -> None:
 
 
 class _Summarizer(SelectionSummarizer):
-    """Fails as a value, or raises, or writes as a model does."""
+    """Fails as a value, waits, raises when it is asked about a heron, or works."""
 
     def __init__(self) -> None:
         self.mood = "fail"
+        self.called = asyncio.Event()
+        self.gate = asyncio.Event()
 
     async def summarise(self, requests: Sequence[SummaryRequest]) -> list[SummaryReply]:
-        if self.mood == "raise":
-            raise ValueError("a bug")
+        self.called.set()
         if self.mood == "fail":
             return [SummaryReply(request.node_id, None, "refused") for request in requests]
+        if self.mood == "wait":
+            await self.gate.wait()
+        if any("heron" in text for request in requests for text in request.texts):
+            raise ValueError("a bug")
         return await super().summarise(requests)
+
+
+def _long(say: Say, name: str, subject: str) -> Session:
+    """A session of ten cells, so long that its summary has to be asked for."""
+    return say(name, *[f"I like {subject} and long walks along the river in Davis, part {n}." * 3 for n in range(20)])
 
 
 async def test_a_summary_that_fails_is_stale_until_repaired(say: Say) -> None:
@@ -149,10 +159,7 @@ async def test_a_summary_that_fails_is_stale_until_repaired(say: Say) -> None:
     summarizer = _Summarizer()
     forests = Forests(models=Models(ScriptedExtractor(), summarizer, HashEmbedder()))
     forest = forests.open()
-    texts = [
-        f"I like chess and pottery and long walks along the river in Davis, part {number}." * 3 for number in range(20)
-    ]
-    await forest.ingest(say("s1", *texts))
+    await forest.ingest(_long(say, "s1", "chess"))
     assert any(summary.stale for summary in (await forest.version()).summaries.values())
     summarizer.mood = "work"
     await forest.repair()
@@ -162,22 +169,26 @@ async def test_a_summary_that_fails_is_stale_until_repaired(say: Say) -> None:
     assert [summary for summary in version.summaries.values() if summary.stale] == []
 
 
-async def test_a_bug_in_a_turn_ends_neither_the_lane_nor_the_batch(say: Say) -> None:
-    """A summariser that raises for one session of a batch: that write has the error, its neighbour lands."""
+async def test_a_bug_in_a_turn_ends_neither_the_lane_nor_the_batch(extractor: ScriptedExtractor, say: Say) -> None:
+    """A summariser that raises for one session of a batch of three: that write has the error, the others land."""
     summarizer = _Summarizer()
-    summarizer.mood = "raise"
-    forest = Forests(models=Models(ScriptedExtractor(), summarizer, HashEmbedder())).open()
-    texts = [
-        f"I like chess and pottery and long walks along the river in Davis, part {number}." * 3 for number in range(20)
-    ]
-    outcomes = await asyncio.wait_for(
-        asyncio.gather(
-            forest.ingest(say("s1", *texts)), forest.ingest(say("s2", "I like tea.")), return_exceptions=True
-        ),
-        PATIENCE_S,
-    )
-    assert [type(outcome) for outcome in outcomes] == [ValueError, Receipt]
-    assert set((await forest.version()).sessions) == {"s2"}
+    summarizer.mood = "wait"
+    extractor.held = lambda cell: not says("tea")(cell)
+    forest = Forests(models=Models(extractor, summarizer, HashEmbedder())).open()
+    first = asyncio.create_task(forest.ingest(_long(say, "s0", "tea")))
+    await summarizer.called.wait()
+    subjects = {"s1": "chess", "s2": "the heron", "s3": "pottery"}
+    others = [asyncio.create_task(forest.ingest(_long(say, name, subject))) for name, subject in subjects.items()]
+    await extractor.shown(40)
+    preparing = [task for task in asyncio.all_tasks() if "_prepare" in repr(task.get_coro())]
+    extractor.gate.set()
+    await asyncio.wait(preparing)
+    summarizer.gate.set()
+    outcomes = await asyncio.wait_for(asyncio.gather(first, *others, return_exceptions=True), PATIENCE_S)
+    assert [type(outcome) for outcome in outcomes] == [Receipt, Receipt, ValueError, Receipt]
+    version = await forest.version()
+    check_forest(version)
+    assert set(version.sessions) == {"s0", "s1", "s3"}
 
 
 async def test_a_lost_response_is_found_out(store: MemoryStore, forests: Forests, say: Say) -> None:

@@ -15,8 +15,8 @@ IDS = st.text(st.characters(), max_size=300)
 def test_keys_hold_no_id(user: str) -> None:
     """Whatever the id, a key is plain characters and at most 120 long."""
     keys = UserKeys.of(UserId(user))
-    for key in (keys.manifest, keys.slot(7), keys.part(3, 1_700_000_000_000, "f" * 32), keys.snapshot(user)):
-        assert re.fullmatch(r"v1/[0-9a-f]{2}/[0-9a-f]{64}/(M|(wal|seg|snap)/[0-9a-f-]{16,43})", key)
+    for key in (keys.manifest, keys.slot(7), keys.part(3, 1_700_000_000_000, "f" * 32), keys.snapshot(user, 3, "f" * 32)):
+        assert re.fullmatch(r"v1/[0-9a-f]{2}/[0-9a-f]{64}/(M|(wal|seg|snap)/[0-9a-f-]{16,72})", key)
         assert keys.hash == user_of_key(key)
 
 
@@ -39,6 +39,7 @@ def test_parts_tell_their_epoch() -> None:
     keys = UserKeys.of(UserId("a"))
     assert (
         keys.epoch_of(keys.part(12, 5, "0" * 32)),
+        keys.epoch_of(keys.snapshot("before", 12, "0" * 32)),
         keys.epoch_of(keys.slot(12)),
         keys.epoch_of(keys.manifest),
-    ) == (12, None, None)
+    ) == (12, 12, None, None)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 
 import obstore.store
 import pytest
@@ -10,20 +9,22 @@ import pytest
 from memforest_ray.storage.cloud import CloudStore
 from memforest_ray.storage.disk import DiskStore
 from memforest_ray.storage.memory import MemoryStore
+from memforest_ray.storage.open import open_store
 from memforest_ray.storage.store import AlreadyExists, Missing, ObjectStore, Precondition
 from memforest_ray.testing.store import FaultyStore
 
-STORES: dict[str, Callable[[Path], ObjectStore]] = {
+STORES: dict[str, Callable[[pytest.FixtureRequest], ObjectStore]] = {
     "memory": lambda _: MemoryStore(),
-    "disk": lambda folder: DiskStore(folder / "store"),
+    "disk": lambda test: DiskStore(test.getfixturevalue("tmp_path") / "store"),
     "cloud": lambda _: CloudStore(obstore.store.MemoryStore(), "s3://bucket"),
+    "s3": lambda test: open_store(test.getfixturevalue("s3")),
     "faulty": lambda _: FaultyStore(MemoryStore()),
 }
 
 
 @pytest.fixture(params=STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
-    return STORES[request.param](tmp_path)
+def store(request: pytest.FixtureRequest) -> ObjectStore:
+    return STORES[request.param](request)
 
 
 async def test_an_object_is_read_as_written(store: ObjectStore) -> None:

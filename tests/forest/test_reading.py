@@ -1,0 +1,74 @@
+"""What a version tells about itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memforest_ray.errors import NotFound
+from memforest_ray.facts.sessions import Session
+from memforest_ray.forest.reading import counts, tree_card, tree_cards, whole_tree
+from memforest_ray.ids import ScopeId
+from memforest_ray.testing.conversations import conversation
+from memforest_ray.testing.forests import Forests
+
+Say = Callable[..., Session]
+
+
+async def test_counts_are_those_of_the_version(forests: Forests, say: Say) -> None:
+    """Turns that were forgotten are counted apart, turns without time are counted."""
+    forest = forests.open()
+    await forest.ingest(say("s1", "I live in Davis.", "Nice.", "I like chess."))
+    await forest.ingest(say("s2", "I like tea.", "Me too.", time=None))
+    await forest.forget(turns=("s1#1",))
+    version = await forest.version()
+    told = counts(version)
+    assert (told["trees"]["session"], told["trees"]["entity"]) == (2, 1)
+    assert {name: told[name] for name in ("sessions", "turns", "forgotten_turns", "turns_without_time", "cells")} == {
+        "sessions": 2,
+        "turns": 4,
+        "forgotten_turns": 1,
+        "turns_without_time": 2,
+        "cells": 3,
+    }
+    assert told["facts"] == len(version.facts)
+    assert told["nodes"] == len(version.summaries)
+
+
+def _leaves(node: dict[str, Any]) -> list[str]:
+    if "item" in node:
+        return [node["item"]]
+    return [leaf for child in node["children"] for leaf in _leaves(child)]
+
+
+async def test_a_tree_is_told_whole(forests: Forests) -> None:
+    """All leaves in order under their nodes; the card is its head; sessions come first, then entities by size."""
+    forest = forests.open()
+    for session in conversation(4, sessions=5):
+        await forest.ingest(session)
+    version = await forest.version()
+    for scope, tree in version.trees.items():
+        told = whole_tree(version, scope)
+        assert _leaves(told) == [leaf.item for leaf in tree.leaves()]
+        card = tree_card(version, tree)
+        assert (card["scope"], card["leaves"], card["height"]) == (scope, len(tree), tree.height)
+        assert {name: told.get(name) for name in card} == card
+    cards = tree_cards(version)
+    assert [card["scope"] for card in cards if card["family"] == "session"] == [card["scope"] for card in cards[:5]]
+    sizes = [card["leaves"] for card in cards if card["family"] == "entity"]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+async def test_an_entity_is_shown_as_people_write_it(forests: Forests, say: Say) -> None:
+    """Its label is the most frequent spelling, its scope the folded key."""
+    forest = forests.open()
+    await forest.ingest(say("s1", "I like chess.", "I like tea."))
+    version = await forest.version()
+    assert tree_card(version, version.trees[ScopeId("entity:bob")])["label"] == "Bob"
+
+
+async def test_an_unknown_tree_is_not_found(forests: Forests) -> None:
+    """With its name."""
+    version = await forests.open().version()
+    with pytest.raises(NotFound):
+        whole_tree(version, "entity:nobody")
