@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memforest_ray.index.lexical import Floats, LexiconView, bm25
 from memforest_ray.index.shelves import OWNER, ShelfView
@@ -224,6 +225,15 @@ class Corpus:
     statements: Statements
     speakers: Integers
     """Who speaks in it, by number."""
+
+    def places_with(self, statements_min: int) -> NDArray[np.bool_]:
+        """Which places lie in a cell that so many statements come from."""
+        dialogue = self.dialogue
+        of_place = np.bincount(self.statements.in_place, minlength=len(dialogue.places))
+        of_cell = np.bincount(dialogue.in_cell, of_place[dialogue.in_place], len(dialogue.cells))
+        found = np.zeros(len(dialogue.places), bool)
+        found[dialogue.in_place[of_cell[dialogue.in_cell] >= statements_min]] = True
+        return found
 
     @classmethod
     def of(cls, facts: ShelfView, cells: ShelfView, as_of: int | None) -> "Corpus":

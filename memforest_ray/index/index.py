@@ -8,6 +8,7 @@ written anew; views made before keep the old arrays until they go.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -104,7 +105,7 @@ class Index:
     def apply(self, add: Sequence[Row], drop: Iterable[str] = ()) -> IndexView:
         """Drop rows by id, then add rows (an id that is there is replaced); what came of it, as a view.
 
-        Nodes come after their children. Ids to drop that are not there are passed over.
+        What a node stands on is there already or added with it. Ids to drop that are not there are passed over.
         """
         self._version += 1
         for item in drop:
@@ -113,9 +114,9 @@ class Index:
             self._bury(row.id)
         self._write(self._facts, [self._fact(row) for row in add if isinstance(row, FactRow)])
         self._write(self._cells, [self._cell(row) for row in add if isinstance(row, CellRow)])
-        for row in add:
-            if isinstance(row, NodeRow):
-                self._write(self._nodes, [self._node(row)])
+        # Level by level: a node's vector is made of those below it.
+        for _, level in groupby(sorted((row for row in add if isinstance(row, NodeRow)), key=_level), key=_level):
+            self._write(self._nodes, [self._node(row) for row in level])
         for shelf in (self._facts, self._cells, self._nodes):
             if shelf.sparse:
                 self._rows = self._rows.update(shelf.compact())
@@ -206,6 +207,10 @@ class Index:
         if item[0] == "n":
             return self._nodes.value("embedded", self._rows[item])
         return int(bool(self._vector(item).any()))
+
+
+def _level(row: NodeRow) -> int:
+    return row.level
 
 
 def _instant(value: int | None) -> int:
