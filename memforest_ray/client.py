@@ -7,13 +7,14 @@ retries what is safe to retry under one `op_id`, and sends the highest version i
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from copy import copy
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from memforest_ray.ambient import Random, SystemRandom
 from memforest_ray.config import Settings, load_settings
-from memforest_ray.errors import InvalidInput, MemForestError
+from memforest_ray.errors import InvalidInput, MemForestError, VersionGone
 from memforest_ray.facts.sessions import Session
 from memforest_ray.forest import Forgotten, Receipt
 from memforest_ray.ids import OpId, UserId
@@ -110,8 +111,12 @@ class AsyncUser:
         return await self._client.call(self.id, verb, arguments, op_id=None, seen=self._seen)
 
     async def _search(self, verb: str, request: QueryRequest) -> Any:
-        seen = max(self._seen, request.at_least or 0)
-        return await self._client.call(self.id, verb, {"request": request}, op_id=None, seen=seen)
+        least = request.at_least or 0
+        found = await self._client.call(self.id, verb, {"request": request}, op_id=None, seen=max(self._seen, least))
+        held = found.result if isinstance(found, Answer) else found
+        if held is not None and held.version < least:
+            raise VersionGone(f"this memory is at version {held.version}; there is no version {least} of it")
+        return found
 
     async def _write(self, verb: str, op_id: str | None, **arguments: Any) -> Any:
         name = OpId(op_id or self._client.random.nonce())
@@ -147,7 +152,8 @@ class AsyncUser:
     ) -> list[Receipt]:
         """Make many sessions memory, many at a time; receipts in the order of the sessions.
 
-        All are tried; then the first error is raised, the others are in its notes. What was acknowledged stays.
+        All are tried; then the first error is raised, the others are in its notes; `detail["session"]` of each says
+        whose it is. What was acknowledged stays.
         """
         pending = list(sessions)
         window = asyncio.Semaphore(SESSIONS_IN_FLIGHT)
@@ -159,8 +165,8 @@ class AsyncUser:
                 try:
                     outcome: Receipt | MemForestError = await self.ingest(session, wait=wait, replace=replace)
                 except MemForestError as error:
-                    error.add_note(f"session {session.id!r}")
-                    outcome = error
+                    # A batch that failed gives all its writes one error: each session has its own.
+                    outcome = _copied(error, f"session {session.id!r}", session=session.id)
             done += 1
             if on_progress:
                 on_progress(done, len(pending), outcome)
@@ -169,9 +175,8 @@ class AsyncUser:
         outcomes = await asyncio.gather(*(one(session) for session in pending))
         errors = [outcome for outcome in outcomes if isinstance(outcome, MemForestError)]
         if errors:
-            for other in errors[1:]:
-                errors[0].add_note(f"{'; '.join(other.__notes__)}: {other}")
-            raise errors[0]
+            others = (f"{'; '.join(other.__notes__)}: {other}" for other in errors[1:])
+            raise _copied(errors[0], *errors[0].__notes__, *others)
         return [outcome for outcome in outcomes if isinstance(outcome, Receipt)]
 
     async def query(self, text: str, *, at_least: Receipt | int | None = None, **options: Any) -> Result:
@@ -206,6 +211,8 @@ class AsyncUser:
         A forgotten fact's dialogue stays unless `with_dialogue`; the report names the turns that still hold it.
         Raises InvalidInput, NotFound.
         """
+        if isinstance(turns, str):
+            raise InvalidInput(f"turns is the text {turns!r}; it must be a list of turn ids; nothing was changed")
         report: Forgotten = await self._write(
             "forget",
             op_id,
@@ -329,7 +336,10 @@ class Client:
             raise
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, waited for; Ctrl-C cancels it."""
+        """The result of `work`, waited for; Ctrl-C cancels it. Raises InvalidInput when the client is closed."""
+        if not self._thread.is_alive():
+            work.close()
+            raise InvalidInput("this client is closed; nothing was done; connect again")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -371,6 +381,16 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _copied(error: MemForestError, *notes: str, **detail: str) -> MemForestError:
+    """The same error with notes and details of its own."""
+    copied = copy(error)
+    copied.__cause__ = error.__cause__
+    copied.detail = {**error.detail, **detail}
+    for note in notes:
+        copied.add_note(note)
+    return copied
 
 
 def _request(text: str, at_least: Receipt | int | None, options: dict[str, Any]) -> QueryRequest:

@@ -1,4 +1,4 @@
-"""Settings: frozen values, each with its default once, its unit and its reason. The only file that reads the environment.
+"""Settings: frozen values, each with its default once, its unit and reason. Only this file reads the environment.
 
 Precedence: defaults < TOML file < `MEMFOREST_*` environment < arguments. Unknown keys are errors.
 """

@@ -11,7 +11,7 @@ import typer
 from memforest_ray.cli import ask, cluster, doctor, forget, ingest, show
 from memforest_ray.cli.call import JsonOption, RuntimeOption, StoreOption, verb
 from memforest_ray.cli.failures import BROKEN_PIPE, OK, USAGE
-from memforest_ray.cli.screen import clean
+from memforest_ray.cli.screen import clean, json_text
 
 __all__ = ["run"]
 
@@ -69,19 +69,22 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = command.main(args=list(arguments), prog_name="memforest", standalone_mode=False)
     except USAGE_ERROR as error:
-        return _refuse(error)
+        return _refuse(error, as_json="--json" in arguments)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     return code if isinstance(code, int) else OK
 
 
-def _refuse(error: Exception) -> int:
-    """One line about bad usage, on stderr."""
+def _refuse(error: Exception, *, as_json: bool) -> int:
+    """One line about bad usage, on stderr; a script gets its one object, too."""
     context = getattr(error, "ctx", None)
     path = "memforest" if context is None else context.command_path
     reason = " ".join(clean(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined] # a click error
-    sys.stderr.write(f"memforest: {reason}; nothing was changed; see `{path} --help`\n")
+    line = f"{reason}; nothing was changed; see `{path} --help`"
+    sys.stderr.write(f"memforest: {line}\n")
+    if as_json:
+        sys.stdout.write(json_text({"error": {"kind": "usage", "message": line}}) + "\n")
     return USAGE
 
 

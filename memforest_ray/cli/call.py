@@ -15,7 +15,7 @@ import typer
 
 from memforest_ray.cli.failures import INTERRUPTED, exit_code, sentence
 from memforest_ray.cli.screen import clean, console, json_text
-from memforest_ray.errors import MemForestError
+from memforest_ray.errors import InvalidInput, MemForestError
 
 if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from rich.console import Console
@@ -59,7 +59,10 @@ class Call:
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
 
     def client(self) -> "Client":
-        """A client with the settings in force. Close it (`with`)."""
+        """A client with the settings in force. Close it (`with`). Raises InvalidInput for a store that ends with us."""
+        store = self.settings().store
+        if store.startswith("memory://"):
+            raise InvalidInput(f"the store {store} lasts as long as one process, so nothing written here could be read")
         return open_client(**self.given)
 
     def settings(self) -> "Settings":
@@ -84,7 +87,8 @@ class Call:
     def fail(self, error: MemForestError) -> int:
         """Report an error that ended the verb. The exit code."""
         self.say(sentence(error))
-        self._emit_error({"kind": error.kind, "message": str(error), **error.detail})
+        named = {"kind": error.kind, "message": str(error)}
+        self._emit_error({**named, **error.detail, **named})  # first, and whatever the details are called
         return exit_code(error)
 
     def stop(self, line: str) -> int:
@@ -138,6 +142,7 @@ def _signature(function: Callable[..., int]) -> inspect.Signature:
 
 def _call(before: dict[str, Any], options: dict[str, Any]) -> Call:
     """The call that the shared options describe; those after the verb win over those before it."""
-    chosen = {name: options.pop(name) or before.get(name) for name in _COMMON}
-    given = {name: value for name, value in chosen.items() if name != "json" and value is not None}
-    return Call(given, json=bool(chosen["json"]))
+    later = {name: options.pop(name) for name in _COMMON}
+    chosen = {name: before.get(name) if value is None else value for name, value in later.items() if name != "json"}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return Call(given, json=bool(later["json"] or before.get("json")))

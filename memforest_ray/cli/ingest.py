@@ -1,5 +1,6 @@
 """`memforest ingest`: files of conversations become memory."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -24,6 +25,8 @@ __all__ = ["ingest"]
 
 FAILURES_SHOWN = 50
 """Lines about failures on stderr; all of them stand in the JSON."""
+SESSIONS_NAMED = 3
+"""Of those that failed for one reason; all of them stand in the JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,12 @@ class Outcome:
             for cell, reason in receipt.failed_cells.items()
         ]
         whole = [
-            {"user": self.user, "kind": error.kind, "message": " ".join([*_notes(error), sentence(error)])}
+            {
+                "user": self.user,
+                "session": error.detail.get("session"),
+                "kind": error.kind,
+                "message": sentence(error),
+            }
             for error in self.errors
         ]
         return cells + whole
@@ -183,15 +191,32 @@ def _report(call: Call, work: list[Work], outcomes: list[Outcome]) -> int:
         {"user": item.user, "message": "not tried: the failures before it concern every user"}
         for item in work[len(outcomes) :]
     ]
-    for failure in (failures + untried)[:FAILURES_SHOWN]:
-        call.say(": ".join(str(value) for key, value in failure.items() if key != "kind"))
-    if len(failures) > FAILURES_SHOWN:
-        call.say(f"{len(failures) - FAILURES_SHOWN} more failures; --json lists them all")
+    lines = list(_lines(failures + untried))
+    for line in lines[:FAILURES_SHOWN]:
+        call.say(line)
+    if len(lines) > FAILURES_SHOWN:
+        call.say(f"{len(lines) - FAILURES_SHOWN} more lines about failures; --json lists them all")
     users = [outcome.totals for outcome in outcomes]
     receipts = [{"user": outcome.user, **item.to_json()} for outcome in outcomes for item in outcome.receipts]
     data = {"users": users, "receipts": receipts, "failures": failures + untried}
     call.answer(data, lambda screen: _draw(screen, users))
     return _code(outcomes, failures)
+
+
+def _lines(failures: list[dict[str, Any]]) -> Iterator[str]:
+    """What failed and why, a line for each reason."""
+    grouped: dict[tuple[str, str, str], list[str | None]] = {}
+    for failure in failures:
+        key = (failure["user"], failure.get("cell", ""), failure["message"])
+        grouped.setdefault(key, []).append(failure.get("session"))
+    for (user, cell, message), found in grouped.items():
+        sessions = [session for session in found if session is not None]
+        named = ", ".join(repr(session) for session in sessions[:SESSIONS_NAMED])
+        if len(sessions) > 1:
+            named = f"{len(sessions)} sessions ({named}{', ...' * (len(sessions) > SESSIONS_NAMED)})"
+        elif named:
+            named = f"session {named}"
+        yield ": ".join(part for part in (user, named if named not in message else "", cell, message) if part)
 
 
 def _code(outcomes: list[Outcome], failures: list[dict[str, Any]]) -> int:
@@ -223,7 +248,3 @@ def _draw(screen: "Console", users: list[dict[str, Any]]) -> None:
         numbers += [user["turns_without_time"], user["version"]]
         table.add_row(Text(clean(user["user"])), *("-" if number is None else str(number) for number in numbers))
     screen.print(table)
-
-
-def _notes(error: MemForestError) -> list[str]:
-    return [f"{note}:" for note in getattr(error, "__notes__", ())]

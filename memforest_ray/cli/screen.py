@@ -5,6 +5,8 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
+from memforest_ray.facts.times import LIFETIME
+
 if TYPE_CHECKING:  # rich is loaded when something is drawn
     from rich.console import Console
 
@@ -36,7 +38,12 @@ def day(time: datetime | None) -> str:
 
 
 def interval(start: datetime, end: datetime, precision: str) -> str:
-    """A half-open interval as finely as it is known: `2021-10-09`, `2022-02`, `2022-03-05 to 2022-03-11`."""
+    """A half-open interval as finely as it is known: `2021-10-09`, `2022-02`, `2022-03-05 to 2022-03-11`.
+
+    `before 2022-03-05` where nothing but its end is known.
+    """
+    if end - start >= LIFETIME:
+        return f"before {day(end)}"
     if precision == "instant":
         return start.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
     if precision in _DATE_CHARACTERS:

@@ -21,7 +21,7 @@ _ROUNDS_MAX = 16
 """Lost races for the manifest before a claim gives up: each winner made progress."""
 
 
-class Reload(Exception):  # noqa: N818 - an answer, not a failure
+class Reload(Exception):
     """The floor has passed what the caller read: read again, then claim again. Nothing was changed."""
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, TypeVarTuple
 import msgpack
 import zstandard
 
-from memforest_ray.errors import CorruptState
+from memforest_ray.errors import CorruptState, InvalidInput
 
 __all__ = [
     "FORMAT",
@@ -77,8 +77,17 @@ def unpack(body: bytes | memoryview, key: str) -> Any:
 
 
 def pack_small(value: Any) -> bytes:
-    """msgpack alone, for what is read too often or is too short to be worth compressing."""
-    return bytes(msgpack.packb(value, use_bin_type=True, unicode_errors="surrogatepass"))
+    """msgpack alone, for what is read too often or is too short to be worth compressing.
+
+    Raises:
+        InvalidInput: it holds what msgpack has no form for, such as an integer over 64 bits.
+    """
+    try:
+        return bytes(msgpack.packb(value, use_bin_type=True, unicode_errors="surrogatepass"))
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"A value has no form in which it could be stored ({error}); nothing was changed."
+        ) from error
 
 
 def unpack_small(raw: bytes | memoryview, key: str) -> Any:

@@ -25,7 +25,7 @@ from memforest_ray.commit.garbage import (
 from memforest_ray.commit.loaded import Loaded, load, read_manifest
 from memforest_ray.commit.manifest import Manifest, Part, Pin, Saved, check_fingerprint
 from memforest_ray.commit.owner import Owner
-from memforest_ray.commit.parts import PARTS_MAX, Span, base_of, due_merge
+from memforest_ray.commit.parts import FANOUT, PARTS_MAX, Span, base_of, due_merge
 from memforest_ray.commit.saves import Saves, check_free
 from memforest_ray.commit.snapshots import Rewrite, SnapshotInfo, check_name, find, read_snapshot, saved_parts
 from memforest_ray.errors import InvalidInput, Overloaded
@@ -51,14 +51,17 @@ class CommitLog(Owner):
         checkpoint_commits: int = 32,
         checkpoint_bytes: int = 4 << 20,
         prove_after_s: float = 300.0,
+        fanout: int = FANOUT,
     ) -> None:
         """A checkpoint is `due` after so many commits, or bytes of log, whichever comes first.
 
+        `fanout`: deltas that are merged to one; fewer rewrite rows more often and shorten a cold start.
         `prove_after_s`: a commit is acknowledged only if ownership was proven within that time.
         """
         super().__init__(store, user, clock, random, prove_after_s)
         self._checkpoint_commits = checkpoint_commits
         self._checkpoint_bytes = checkpoint_bytes
+        self._fanout = fanout
         # Compaction works outside the lane; an erasure must not run while it holds the old rows.
         self._merging = asyncio.Lock()
         self._deltas = Deltas(store, self._keys, clock, random)
@@ -165,10 +168,10 @@ class CommitLog(Owner):
         ).remembering(pending.operations)
 
     async def compact(self) -> bool:
-        """Merge eight deltas to one, if there are so many; commits go on meanwhile. Whether it did."""
+        """Merge `fanout` deltas to one, if there are so many; commits go on meanwhile. Whether it did."""
         async with self._merging:
             claim = self._owned()
-            run = due_merge(claim.manifest.parts)
+            run = due_merge(claim.manifest.parts, self._fanout)
             if not run:
                 return False
             merged = await self._merge(claim, run, claim.manifest.parts[: len(run)] == run)

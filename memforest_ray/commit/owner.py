@@ -173,7 +173,8 @@ class Owner:
         if self._clock.now_ms() >= claim.manifest.sweep_until_ms:
             return
         try:
-            await sweep(self._store, self._keys, claim.manifest)
+            async with claim.certain():
+                await sweep(self._store, self._keys, claim.manifest)
         except CorruptState as error:
             # What the snapshot needs is unknown, so everything stays. Whoever reads, erases or collects is told;
             # the owner must be able to come in and delete it.

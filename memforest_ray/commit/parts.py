@@ -1,7 +1,9 @@
 """Parts: rows of many commits in one immutable object. A delta is a text part, a vector part, or both.
 
-A text part holds the rows of all tables but the vectors, and the drops of all. A vector part is its keys and
-one raw little-endian fp16 matrix (compressing vectors saves 7 % at most).
+Kinds `text` and `vectors`. Head of both: tier, first, last, rows. Body of a text part: the packed changes (see
+`changes`) of all tables but the rows of the vectors, and the drops of all. Body of a vector part: length of the keys
+as u32, the keys as a msgpack array, then one raw little-endian fp16 matrix, a row per key in their order, all of one
+width (compressing vectors saves 7 % at most).
 """
 
 from collections.abc import Iterable, Mapping
@@ -92,16 +94,16 @@ def base_of(deltas: Iterable[Changes]) -> Changes:
     return Changes(puts={table: rows for table, rows in tables.items() if rows})
 
 
-def due_merge(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts to merge next: eight adjacent deltas of one tier, or all when too many are listed."""
+def due_merge(parts: tuple[Part, ...], fanout: int = FANOUT) -> tuple[Part, ...]:
+    """The parts to merge next: `fanout` adjacent deltas of one tier, or all when too many are listed."""
     if len(parts) > PARTS_MAX - 2:
         return parts
     tiers: dict[int, dict[int, list[Part]]] = {}
     for part in parts:
         tiers.setdefault(part.tier, {}).setdefault(part.last, []).append(part)
     for _, deltas in sorted(tiers.items()):
-        if len(deltas) >= FANOUT:
-            oldest = sorted(deltas)[:FANOUT]
+        if len(deltas) >= fanout:
+            oldest = sorted(deltas)[:fanout]
             return tuple(part for last in oldest for part in deltas[last])
     return ()
 

@@ -35,7 +35,7 @@ __all__ = [
 
 SNAPSHOTS_MAX = 64
 """Of one forest: an erasure reads each."""
-NAME_MAX = 500
+NAME_MAX = 200
 """Characters."""
 _STARTS_MAX = 50
 """Times a read starts over because the snapshot was rewritten under it."""

@@ -84,9 +84,7 @@ async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Ra
     """
     keys = UserKeys.of(user)
     try:
-        held = await read_manifest(store, keys)
-        if held is None and await _highest(store, keys) != (0, 0):
-            raise corrupt(keys.manifest, "it is missing, though other objects are there")
+        held = await _held(store, keys)
     except CorruptState:
         if not force:
             raise
@@ -99,6 +97,16 @@ async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Ra
     await remove_all(store, keys, claim.epoch)
     await cover_slots(store, keys, last)
     await claim.replace(replace(claim.manifest, erasures=()))
+
+
+async def _held(store: ObjectStore, keys: UserKeys) -> Held | None:
+    held = await read_manifest(store, keys)
+    if held is None and await _highest(store, keys) != (0, 0):
+        # The user may have been born between the two looks.
+        held = await read_manifest(store, keys)
+        if held is None:
+            raise corrupt(keys.manifest, "it is missing, though other objects are there")
+    return held
 
 
 async def _held_anew(store: ObjectStore, keys: UserKeys, random: Random) -> Held:
@@ -142,10 +150,16 @@ async def _take_any(store: ObjectStore, keys: UserKeys, clock: Clock, random: Ra
 
 
 async def _fence_end(store: ObjectStore, keys: UserKeys, claim: Claim, random: Random) -> int:
-    """Take the slot after the last, whatever the others hold."""
+    """Take the slot after the last, whatever the others hold, unless a newer owner wrote it.
+
+    Only a last slot that is damaged is passed over unseen: then nobody can be a worse owner than we.
+    """
     last = claim.manifest.floor
     async for key in store.list(keys.slots):
         last = max(last, keys.seq_of(key) or 0)
+    newest = await slot_of(store, keys.slot(last), last)
+    if newest is not None and newest.epoch > claim.epoch:
+        raise fenced(keys)
     while True:
         last += 1
         key = keys.slot(last)

@@ -38,6 +38,10 @@ _JOINT = re.compile(
     r"(?:\s{0,2},?\s{1,2}(?:and|but|so|then|although|though|while)\s{1,2}|\s{0,2}[;—–]\s{0,2}|\s-{1,2}\s)"
     r"(?=(?:I|I'm|I've|I'll|we|we're|we've|he|she|my|our)\s)|，(?=[我他她但]|不过|所以|后来)"
 )
+# What readers note in place of what is no text: "[image]", "[file: plan.pdf]", "[tool call: search]".
+_NOTE = re.compile(
+    r"\[(?:tool call: [^\[\]\n]{1,200}|(?:image|audio|video|file|media)(?:: [^\[\]\n]{1,600})?)\]", re.IGNORECASE
+)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _QUESTION_MARK = re.compile(r"[?？]")
 # Han, kana, Thai and the like have no spaces: their words are counted as pairs of characters.
@@ -69,7 +73,7 @@ def content_words(text: str, names: frozenset[str] = frozenset()) -> list[str]:
 
 
 def clauses(text: str) -> list[Clause]:
-    """The clauses of `text` in order; captions apart. Linear in its length."""
+    """The clauses of `text` in order; captions apart, notes of files and tools left out. Linear in its length."""
     plain = text.replace("’", "'")
     found: list[Clause] = []
     start = 0
@@ -78,7 +82,7 @@ def clauses(text: str) -> list[Clause]:
         found.append(Clause(image[1].strip(), image.start(), image.end(), image=True))
         start = image.end()
     found.extend(_sentences(plain, start, len(plain)))
-    return [clause for clause in found if clause.text]
+    return [clause for clause in found if clause.text and not _NOTE.fullmatch(clause.text)]
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Clause]:

@@ -63,8 +63,8 @@ def zone_of(name: str | None) -> tzinfo:
         return UTC
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
-        # KeyError: not in the database; ValueError and OSError: not even a possible name ("../x", "Europe").
+    except (KeyError, ValueError, OSError, TypeError) as error:
+        # KeyError: not in the database; the others: not even a possible name ("../x", "Europe", 5).
         raise InvalidInput(f"unknown time zone {name!r}; use an IANA name such as 'Europe/Madrid'") from error
 
 

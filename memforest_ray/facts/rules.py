@@ -18,7 +18,7 @@ from memforest_ray.facts.kinds import domain_of, kind_of
 from memforest_ray.facts.names import Speakers, inner_names, names_in
 from memforest_ray.facts.retelling import retell
 from memforest_ray.facts.sayings import Saying, sayings
-from memforest_ray.facts.times import EventTime, Precision
+from memforest_ray.facts.times import LIFETIME, EventTime, Precision
 from memforest_ray.facts.words import stem, word_set
 
 __all__ = ["RuleExtractor"]
@@ -26,8 +26,7 @@ __all__ = ["RuleExtractor"]
 _TOPICS_MAX: Final = 5
 _REPEATED_CHARS: Final = 2_000
 """A text of this length that stands in a cell twice is a prompt, not an utterance."""
-_LIFETIME_MS: Final = timedelta(days=36_525) // timedelta(milliseconds=1)
-"""How far back "used to" reaches: before anything that is dated in somebody's life."""
+_LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
 _DAY_MS: Final = timedelta(days=1) // timedelta(milliseconds=1)
 _LIMITS: Final = ("before", "until", "till", "by", "after")
 _YOU: Final = word_set("you your you're you've yours you'll you'd")

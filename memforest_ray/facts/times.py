@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-__all__ = ["EPOCH", "EventTime", "Precision", "to_datetime"]
+__all__ = ["EPOCH", "LIFETIME", "EventTime", "Precision", "to_datetime"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+LIFETIME = timedelta(days=36_525)
+"""How far back "used to" reaches: before anything that is dated in somebody's life."""
 
 
 def to_datetime(instant_ms: int) -> datetime:
@@ -57,6 +60,11 @@ class EventTime:
     @property
     def end(self) -> datetime:
         return to_datetime(self.end_ms)
+
+    @property
+    def open_start(self) -> bool:
+        """Whether only its end is known: it reaches back as far as a life does."""
+        return self.end - self.start >= LIFETIME
 
     @property
     def interval(self) -> tuple[int, int]:

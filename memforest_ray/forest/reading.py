@@ -90,11 +90,15 @@ def _text(version: Version, child: Child) -> str:
 
 
 def _interval(child: Node | Leaf) -> dict[str, Any]:
-    """From its earliest to its latest known time, event or source, as ISO 8601; the end is exclusive for events."""
-    known: list[Range] = [span for span in (child.event_ms or child.source_ms,) if span is not None]
+    """From its earliest to its latest known time, event or source, as ISO 8601; the end is exclusive for events.
+
+    A leaf has the time that it is ordered by: its event's, else its source's.
+    """
+    spans = (child.event_ms or child.source_ms,) if isinstance(child, Leaf) else (child.event_ms, child.source_ms)
+    known: list[Range] = [span for span in spans if span is not None]
     if not known:
         return {"start": None, "end": None}
-    start, end = known[0]
+    start, end = min(span[0] for span in known), max(span[1] for span in known)
     return {"start": to_datetime(start).isoformat(), "end": to_datetime(end).isoformat()}
 
 

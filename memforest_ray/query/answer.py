@@ -8,10 +8,12 @@ from memforest_ray.facts.times import EventTime, Precision
 from memforest_ray.query.question import Question
 from memforest_ray.query.result import Answer, Hit, Result
 
-__all__ = ["HELD_MIN", "answer", "when"]
+__all__ = ["HELD_MIN", "SINGLED_MIN", "answer", "when"]
 
 HELD_MIN: Final = 0.4
 """Score of the best hit below which nothing is claimed."""
+SINGLED_MIN: Final = 0.15
+"""The same for what time singled out: that it is of the subject and the attribute asked for is evidence of its own."""
 _AS_GOOD: Final = 0.9
 """Share of the best score from which another hit is told too: near it the order is a matter of chance."""
 _TOLD_MAX: Final = 3
@@ -20,7 +22,8 @@ _TOLD_MAX: Final = 3
 
 def answer(result: Result, text: str, held_min: float = HELD_MIN) -> Answer:
     """Answer the question `text` from the hits of `result` alone."""
-    if not result.hits or result.hits[0].score < held_min:
+    best = result.hits[0] if result.hits else None
+    if best is None or best.score < (min(held_min, SINGLED_MIN) if best.note else held_min):
         return Answer(f"Not in memory: {_why(result)}.", found=False, result=result)
     told = list(_told(result.hits))
     wants_time = Question.of(text).wants_time
@@ -59,6 +62,8 @@ def when(event: EventTime | None) -> str:
     """An event time as people write it, no finer than it is known; nothing when it is unknown."""
     if event is None:
         return ""
+    if event.open_start:
+        return f"before {_day(event.end)}"
     last = event.end - timedelta(milliseconds=1)
     format_of = _SHOWN.get(event.precision)
     return f"{_day(event.start)} to {_day(last)}" if format_of is None else format_of(event.start)

@@ -7,6 +7,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from memforest_ray.facts.candidates import CANDIDATES_MAX
 from memforest_ray.ids import FactId, ItemId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import UNKNOWN, Integers, sessions_of
@@ -42,6 +43,8 @@ class Ranking:
     window: float = 7.2
     """Share of the question's words in the turn with two on each side, where names and pronouns complete each other;
     or in the statement itself, where a model may have completed them."""
+    words: float = 1.0
+    """The same share in the statement alone: of those of one turn, the one that says it."""
     session: float = 3.6
     """The same share in the whole session: what it is about."""
     speaker: float = 1.0
@@ -86,6 +89,7 @@ def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReadin
     facts = (
         statements.from_places(around)
         + ranking.window * np.maximum(inquiry.words, statements.from_places(inquiry.windows))
+        + ranking.words * inquiry.words
         + ranking.stated
         + ranking.fact * inquiry.facts
         + ranking.length * np.log1p(statements.lengths)
@@ -195,12 +199,16 @@ def _carrying(inquiry: Inquiry, key: str) -> NDArray[np.bool_]:
 
 
 def in_order(inquiry: Inquiry, scores: Scores, allowed: Allowed) -> Iterator[Found]:
-    """The best first: facts, and turns that no allowed fact stands for. Ties in the order of leaves."""
+    """The best first: facts, and turns that no allowed fact stands for. Ties in the order of leaves.
+
+    Of a cell that gave as many statements as one may give, more may be in its words: its turns are always shown.
+    """
     facts = np.flatnonzero(allowed.facts)
     told = inquiry.corpus.statements.to_places(
         allowed.facts.astype(np.float32), np.zeros(len(allowed.places), np.float32)
     )
-    places = np.flatnonzero(allowed.places & (told == 0))
+    cut = inquiry.corpus.places_with(CANDIDATES_MAX)
+    places = np.flatnonzero(allowed.places & ((told == 0) | cut))
     values = np.concatenate([scores.facts[facts], scores.places[places]])
     order = np.argsort(-values, kind="stable")
     for _, run in groupby(order, key=lambda number: values[number]):

@@ -17,13 +17,21 @@ _FAMILIES: Final = frozenset({"session", "entity", "scene"})
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a hit has to be; an empty field filters nothing."""
+    """What a hit has to be; an empty field filters nothing. Raises InvalidInput for what is no filter."""
 
     kind: Literal["fact", "cell"] | None = None
     speaker: str | None = None
     session_id: str | None = None
     entity: str | None = None
     """A name that the fact carries, in any spelling of letters; cells carry none."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in (None, "fact", "cell"):
+            raise InvalidInput(f"unknown kind {self.kind!r}; known: cell, fact")
+        for name in ("speaker", "session_id", "entity"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise InvalidInput(f"the filter {name.removesuffix('_id')!r} must be text, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class QueryRequest:
             base_ms=_instant(asked, zone),
             zone=zone,
             filters=Filters(kind, speaker, session, entity),
-            families=frozenset(families),
+            families=frozenset([families] if isinstance(families, str) else families),
             **bounds,
         )
 
@@ -93,7 +101,9 @@ class QueryRequest:
         if not isinstance(self.text, str) or not self.text.strip():
             raise InvalidInput("the question is empty; ask in words")
         if not isinstance(self.k, int) or not 1 <= self.k <= K_MAX:
-            raise InvalidInput(f"k is {self.k}; it must lie between 1 and {K_MAX}")
+            raise InvalidInput(f"k is {self.k!r}; it must be a whole number between 1 and {K_MAX}")
+        if self.at_least is not None and (not isinstance(self.at_least, int) or self.at_least < 0):
+            raise InvalidInput(f"at_least is {self.at_least!r}; it must be a receipt, or the version of one")
         if self.since_ms is not None and self.until_ms is not None and self.until_ms <= self.since_ms:
             raise InvalidInput("`until` does not lie after `since`; no time lies between them")
         if unknown := sorted(self.families - _FAMILIES):

@@ -185,7 +185,7 @@ _DIRECTIONS: Final = (
         Direction.PREVIOUS,
         re.compile(
             r"\b(previous(ly)?|former(ly)?|used to|earlier|prior|old job|last (job|employer|home))\b|"
-            r"\bbefore( that)?\W*$|以前|之前|从前|原来|पहले",
+            r"\bbefore\W*$|以前|之前|从前|原来|पहले",
             re.IGNORECASE,
         ),
     ),
@@ -231,6 +231,8 @@ def read_time(text: str, base_ms: int | None, zone: str | None) -> TimeReading:
     )
 
 
+_POINTING: Final = re.compile(r"(that|this|then|now|it|这|那|这个|那个)( one| place)?", re.IGNORECASE)
+"""A happening that is not named: what was before it is what was before now."""
 _MEASURED: Final = (Direction.BEFORE, Direction.AFTER, Direction.BETWEEN)
 
 
@@ -242,6 +244,8 @@ def _direction(text: str) -> tuple[Direction | None, str, tuple[str, ...]]:
         anchors = tuple(part.strip() for part in match.groupdict().values() if part and part.strip())
         if direction in _MEASURED and not anchors:
             continue
+        if direction is Direction.BEFORE and _POINTING.fullmatch(anchors[0]):
+            return Direction.PREVIOUS, text[: match.start()], ()
         return direction, text[: match.start()] + " " + text[match.end() :], anchors
     if _PRESENT.search(text):
         return Direction.CURRENT, text, ()

@@ -41,7 +41,7 @@ def open_store(url: str) -> ObjectStore:
             return _cloud(f"{scheme}://{rest}")
         case unknown:
             # Not the whole address: it may hold a password.
-            raise InvalidInput(f"{unknown!r} is not a kind of store; known are {_KNOWN}.", kind=unknown)
+            raise InvalidInput(f"{unknown!r} is not a kind of store; known are {_KNOWN}.", scheme=unknown)
 
 
 def _folder(path: str, url: str) -> ObjectStore:

@@ -38,7 +38,7 @@ class FakeUser:
         for number, session in enumerate(sessions, start=1):
             became = self.client.becomes(session, number)
             if isinstance(became, MemForestError):
-                became.add_note(f"session {session.id!r}")
+                became.detail["session"] = session.id
                 errors.append(became)
             else:
                 self.sessions.append(session)

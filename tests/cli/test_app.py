@@ -73,12 +73,34 @@ def test_bad_usage_is_one_line(program: Program, fake: FakeClient, arguments: li
     assert "--help`" in run.err
 
 
+@pytest.mark.parametrize("arguments", [["--json", "nosuch"], ["query", "--json"], ["ingest", "x.json", "--json"]])
+def test_bad_usage_gives_a_script_its_object(program: Program, fake: FakeClient, arguments: list[str]) -> None:
+    """With `--json` there is exactly one JSON object on stdout, whatever went wrong."""
+    run = program(*arguments)
+    assert (run.code, run.data["error"]["kind"]) == (2, "usage")
+    assert run.err == f"memforest: {run.data['error']['message']}\n"
+
+
+def test_an_error_keeps_its_kind(program: Program, fake: FakeClient) -> None:
+    """Details of an error stand beside its kind and message, not in their place."""
+    fake.answers["stats"] = errors.InvalidInput("no such store", kind="nope", url="nope://x")
+    error = program("stats", "bob", "--json").data["error"]
+    assert error == {"kind": "invalid_input", "message": "no such store", "url": "nope://x"}
+
+
+def test_an_empty_option_is_not_a_missing_one(program: Program, fake: FakeClient) -> None:
+    """`--store "$UNSET"` must not fall back to another store in silence."""
+    fake.answers["users"] = []
+    program("--store", "file:///nowhere/a", "users", "--store", "")
+    assert fake.settings == {"store": ""}
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--store", "memory://a", "--runtime", "local", "--json", "users"],
-        ["users", "--store", "memory://a", "--runtime", "local", "--json"],
-        ["--store", "memory://other", "--runtime", "local", "users", "--store", "memory://a", "--json"],
+        ["--store", "file:///nowhere/a", "--runtime", "local", "--json", "users"],
+        ["users", "--store", "file:///nowhere/a", "--runtime", "local", "--json"],
+        ["--store", "file:///nowhere/other", "--runtime", "local", "users", "--store", "file:///nowhere/a", "--json"],
     ],
 )
 def test_shared_options_stand_anywhere(program: Program, fake: FakeClient, arguments: list[str]) -> None:
@@ -86,7 +108,7 @@ def test_shared_options_stand_anywhere(program: Program, fake: FakeClient, argum
     fake.answers["users"] = ["bob"]
     run = program(*arguments)
     assert run.data == {"users": ["bob"]}
-    assert fake.settings == {"store": "memory://a", "runtime": "local"}
+    assert fake.settings == {"store": "file:///nowhere/a", "runtime": "local"}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +170,13 @@ def test_any_text_can_be_printed(program: Program, fake: FakeClient) -> None:
     fake.answers["users"] = ["王强", "अनिल", "🦊", "bad\ud800", "a\x07b"]
     assert program("users").out.splitlines() == ["王强", "अनिल", "🦊", "bad?", "a b"]
     assert fake.answers["users"] == program("users", "--json").data["users"]
+
+
+def test_a_store_that_ends_with_the_command_is_refused(program: Program, fake: FakeClient) -> None:
+    """What a command writes must be there for the next one."""
+    run = program("users", "--store", "memory://a", "--runtime", "local")
+    assert (run.code, fake.asked) == (2, [])
+    assert "memory://a lasts as long as one process" in run.err
 
 
 def test_up_and_down_ask_the_runtime(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,18 +29,18 @@ def test_all_is_well(program: Program, healthy: FakeClient, tmp_path: Path) -> N
     assert [path for path in store.rglob("*") if path.is_file() and path.stat().st_size] == []
 
 
-def test_json_names_settings_probes_and_packages(program: Program, healthy: FakeClient) -> None:
+def test_json_names_settings_probes_and_packages(program: Program, healthy: FakeClient, tmp_path: Path) -> None:
     """What a report about a fault needs."""
-    data = program("doctor", "--store", "memory://doctor", "--runtime", "local", "--json").data
-    assert data["settings"]["store"] == "memory://doctor"
+    data = program("doctor", "--store", f"file://{tmp_path}", "--runtime", "local", "--json").data
+    assert data["settings"]["store"] == f"file://{tmp_path}"
     assert [probe["ok"] for probe in data["probes"]] == [True, True, True]
     assert "ray" in data["packages"]
 
 
-def test_what_fails_is_named(program: Program, healthy: FakeClient) -> None:
+def test_what_fails_is_named(program: Program, healthy: FakeClient, tmp_path: Path) -> None:
     """One probe failing does not hide the others; the code says that a dependency is unavailable."""
     healthy.answers["stats"] = StoreUnavailable("the cluster sleeps; nothing was changed; wake it")
-    run = program("doctor", "--store", "memory://doctor", "--runtime", "local")
+    run = program("doctor", "--store", f"file://{tmp_path}", "--runtime", "local")
     assert run.code == 4
     assert "ok   store: " in run.out
     assert "FAIL runtime: the cluster sleeps; nothing was changed; wake it" in run.out

@@ -101,7 +101,19 @@ def test_part_of_it_failing_is_partial(program: Program, fake: FakeClient, chats
     assert run.code == 3
     assert _stored(fake) == {"bob": ["s1", "s3"]}
     assert "session 's2'" in run.err
-    assert [failure["kind"] for failure in run.data["failures"]] == ["session_conflict"]
+    assert [(each["session"], each["kind"]) for each in run.data["failures"]] == [("s2", "session_conflict")]
+    assert run.err.count("session 's2'") == 1
+
+
+def test_one_reason_is_one_line(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """An absent store is not told once for each session; each stands in the JSON."""
+    names = ["s1", "s2", "s3", "s4"]
+    fake.fate.update({name: StoreUnavailable("no answer") for name in names})
+    run = program("ingest", chats("a.json", {"a": names}), "--user", "bob", "--json")
+    assert run.code == 4
+    assert run.err.startswith("memforest: bob: 4 sessions ('s1', 's2', 's3', ...): no answer; ")
+    assert len(run.err.splitlines()) == 1
+    assert [failure["session"] for failure in run.data["failures"]] == names
 
 
 def test_a_failed_cell_is_partial(program: Program, fake: FakeClient, chats: Chats, failed_receipt: Receipt) -> None:
@@ -109,7 +121,7 @@ def test_a_failed_cell_is_partial(program: Program, fake: FakeClient, chats: Cha
     fake.fate["s2"] = failed_receipt
     run = program("ingest", chats("a.json", {"a": ["s1", "s2"]}), "--user", "bob")
     assert run.code == 3
-    assert run.err == "memforest: bob: s2: c1: the answer was empty\n"
+    assert run.err == "memforest: bob: session 's2': c1: the answer was empty\n"
 
 
 def test_everything_failing_has_the_code_of_its_cause(program: Program, fake: FakeClient, chats: Chats) -> None:

@@ -1,6 +1,7 @@
 """Death and silence at every single call: no acknowledged commit is lost, none happens twice."""
 
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -11,21 +12,39 @@ from memforest_ray.errors import Fenced, OutcomeUnknown, StoreUnavailable
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
+from memforest_ray.storage.open import open_store
+from memforest_ray.storage.store import ObjectStore
 from memforest_ray.testing.clock import ManualClock
 from memforest_ray.testing.store import Crashed, Fault, FaultyStore, scripted
 
 Own = Callable[..., Awaitable[CommitLog]]
 Row = Callable[..., Changes]
+Fresh = Callable[[], ObjectStore]
 KEYS = UserKeys.of(UserId("ann"))
 FINGERPRINT = {"model": "tiny", "dimension": 4}
 COMMITS = 10
 
 
-async def _life(log: CommitLog, row: Row, acknowledged: list[int]) -> None:
+@pytest.fixture(params=["memory", "s3"])
+def fresh(request: pytest.FixtureRequest) -> Fresh:
+    """Makes empty stores, of memory or over HTTP."""
+    if request.param == "memory":
+        return MemoryStore
+    url, number = request.getfixturevalue("s3"), count()
+    return lambda: open_store(f"{url}/{next(number)}")
+
+
+@pytest.fixture
+def commits(fresh: Fresh) -> int:
+    """Enough for a merge where calls are cheap; over HTTP the calls of each kind."""
+    return COMMITS if fresh is MemoryStore else 2
+
+
+async def _life(log: CommitLog, row: Row, acknowledged: list[int], commits: int = COMMITS) -> None:
     """Everything an owner does; `acknowledged` outlives him."""
     await log.read()
     await log.claim({}, FINGERPRINT)
-    for number in range(COMMITS):
+    for number in range(commits):
         await log.commit(row(number), [OpId(str(number))])
         acknowledged.append(number)
         await log.checkpoint()
@@ -34,13 +53,13 @@ async def _life(log: CommitLog, row: Row, acknowledged: list[int]) -> None:
     await log.close()
 
 
-async def _calls_of_a_life(make_log: Any, row: Row) -> int:
+async def _calls_of_a_life(make_log: Any, row: Row, commits: int = COMMITS) -> int:
     faulty = FaultyStore(MemoryStore())
-    await _life(make_log(faulty), row, [])
+    await _life(make_log(faulty), row, [], commits)
     return len(faulty.calls)
 
 
-async def _numbers(make_log: Any, store: MemoryStore) -> list[int]:
+async def _numbers(make_log: Any, store: ObjectStore) -> list[int]:
     loaded = await make_log(store).read()
     numbers = sorted(int(key[1:]) for key in loaded.tables.get("cells", {}))
     assert sorted(loaded.tables.get("vectors", {})) == sorted(f"v{number}" for number in numbers)
@@ -48,13 +67,15 @@ async def _numbers(make_log: Any, store: MemoryStore) -> list[int]:
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_a_crash_at_any_call_loses_nothing(make_log: Any, row: Row, after: bool) -> None:
+async def test_a_crash_at_any_call_loses_nothing(
+    make_log: Any, row: Row, fresh: Fresh, commits: int, after: bool
+) -> None:
     """What is found is a prefix holding every acknowledged commit, at most one more; and life goes on."""
-    for place in range(await _calls_of_a_life(make_log, row)):
-        store = MemoryStore()
+    for place in range(await _calls_of_a_life(make_log, row, commits)):
+        store = fresh()
         acknowledged: list[int] = []
         with pytest.raises(Crashed):
-            await _life(make_log(FaultyStore(store, crash_at=place, crash_after=after)), row, acknowledged)
+            await _life(make_log(FaultyStore(store, crash_at=place, crash_after=after)), row, acknowledged, commits)
         found = await _numbers(make_log, store)
         assert found == list(range(len(found)))
         assert len(acknowledged) <= len(found) <= len(acknowledged) + 1

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from memforest_ray.commit.changes import Changes
-from memforest_ray.commit.frames import unpack, unseal
 from memforest_ray.commit.log import CommitLog
-from memforest_ray.errors import CorruptState, StoreUnavailable
+from memforest_ray.errors import StoreUnavailable
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.clock import ManualClock
-from memforest_ray.testing.store import Crashed, FaultyStore, contents
+from memforest_ray.testing.store import Crashed, FaultyStore
+from tests.commit.residue import residue
 
 Own = Callable[..., Awaitable[CommitLog]]
 Row = Callable[..., Changes]
@@ -22,20 +22,6 @@ KEYS = UserKeys.of(UserId("ann"))
 FINGERPRINT = {"model": "tiny", "dimension": 4}
 SECRET = "HERON-7"
 DAY = 24 * 3600
-
-
-def _opened(key: str, body: bytes) -> bytes:
-    """All bytes of an object, decompressed where they are compressed."""
-    kinds = ("manifest", "text", "vectors", "commit", "fence", "tombstone")
-    try:
-        frame = unseal(body, key, *kinds)
-        return body + repr(unpack(frame.body, key)).encode()
-    except CorruptState:
-        return body
-
-
-async def _residue(store: MemoryStore) -> list[str]:
-    return [key for key, body in (await contents(store)).items() if SECRET.encode() in _opened(key, body)]
 
 
 async def _told(log: CommitLog, row: Row) -> None:
@@ -69,10 +55,10 @@ async def test_nothing_is_left(store: MemoryStore, owner: Own, make_log: Any, ro
     await _told(log, row)
     await store.create(f"{KEYS.caches}0001", SECRET.encode())
     await store.create(KEYS.part(0, 1, "a" * 32), SECRET.encode())
-    assert len(await _residue(store)) >= 19
+    assert len(await residue(store, SECRET)) >= 19
     version = await log.commit(_forgetting(), [OpId("forget")], opens=["forget"])
     erased = await log.erase()
-    assert await _residue(store) == []
+    assert await residue(store, SECRET) == []
     assert (erased.version, erased.slots) == (version + 1, 10)
     assert not log.erasing
     loaded = await make_log(store).read()
@@ -97,10 +83,10 @@ async def test_it_goes_on_after_a_crash_at_any_call(make_log: Any, owner: Own, r
         heir = await owner(store)
         if not heir.erasing:
             # Either not yet begun, or closed: then nothing may be left.
-            assert await _residue(store) == [] or "secret0" in (await make_log(store).read()).tables["cells"]
+            assert await residue(store, SECRET) == [] or "secret0" in (await make_log(store).read()).tables["cells"]
             continue
         await heir.erase()
-        assert await _residue(store) == []
+        assert await residue(store, SECRET) == []
         assert (await make_log(store).read()).erasing == ()
 
 
@@ -133,17 +119,17 @@ async def test_a_stalled_writers_part_is_swept_for_a_day(
     await store.create(late, SECRET.encode())
     await log.commit(row(20))
     await log.checkpoint()
-    assert await _residue(store) == []
+    assert await residue(store, SECRET) == []
     await store.create(late, SECRET.encode())
     heir = await owner(store)
-    assert await _residue(store) == []
+    assert await residue(store, SECRET) == []
     clock.advance(DAY + 1)
     await store.create(late, SECRET.encode())
     await heir.commit(row(21))
     await heir.checkpoint()
-    assert await _residue(store) == [late]
+    assert await residue(store, SECRET) == [late]
     await heir.collect()
-    assert await _residue(store) == []
+    assert await residue(store, SECRET) == []
 
 
 async def test_a_covered_slot_is_not_free(store: MemoryStore, owner: Own, row: Row) -> None:
@@ -183,4 +169,4 @@ async def test_an_erasure_is_not_undone_by_a_merge_under_way(store: MemoryStore,
         await log.checkpoint()
     await log.commit(_forgetting(), opens=["x"])
     await asyncio.gather(log.compact(), log.erase(), log.compact())
-    assert await _residue(store) == []
+    assert await residue(store, SECRET) == []

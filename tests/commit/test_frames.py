@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.commit.frames import FORMAT, off_loop, pack, seal, unpack, unseal
-from memforest_ray.errors import CorruptState
+from memforest_ray.errors import CorruptState, InvalidInput
 
 VALUES = st.recursive(
     st.none()
@@ -29,6 +29,13 @@ def test_values_round_trip(value: object) -> None:
 def test_a_lone_surrogate_round_trips() -> None:
     """Text from broken exports is stored as it is."""
     assert unpack(pack(["\ud83d", "a\0b"]), "x") == ["\ud83d", "a\0b"]
+
+
+@pytest.mark.parametrize("value", [1 << 64, {"a": {1, 2}}, object()])
+def test_what_cannot_be_stored_is_the_callers_affair(value: object) -> None:
+    """An integer over 64 bits from some file's metadata is no accident of ours."""
+    with pytest.raises(InvalidInput, match="no form"):
+        pack({"value": value})
 
 
 def test_an_object_opens_at_its_own_place() -> None:

@@ -186,6 +186,29 @@ async def test_a_reader_sees_cheaply_whether_others_have_written(
         assert len(faulty.calls) - before <= 2
 
 
+async def test_a_follower_that_stalls_for_days_still_sees_that_something_moved(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
+) -> None:
+    """The slot it looks for was committed, checkpointed and collected while it stood between its two requests."""
+    log = await owner(store)
+
+    class Stalling(FaultyStore):
+        async def get(self, key: str) -> Any:
+            held = None
+            if "/wal/" not in key and len(self.calls) > 3:
+                held = await super().get(key)
+            if log.version == 1 and len(self.calls) > 3:
+                await log.commit(row(1))
+                await log.checkpoint()
+                clock.advance(25 * HOUR)
+                await log.collect()
+            return held or await super().get(key)
+
+    reader = make_log(Stalling(store))
+    await reader.read()
+    assert await reader.moved()
+
+
 async def test_versions_never_go_back(store: MemoryStore, owner: Own, row: Row) -> None:
     """Over owners, checkpoints and fences, numbers only rise."""
     seen = []

@@ -112,6 +112,46 @@ async def test_a_new_life_continues_the_numbers(store: MemoryStore, owner: Own, 
     assert (await again.read()).tables["cells"].keys() == {"c3"}
 
 
+async def test_a_deletion_that_was_overtaken_leaves_the_log_alone(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
+) -> None:
+    """A new owner fenced the log while it was deleting: it is fenced too, and never writes behind the new one."""
+    log = await owner(store)
+    await log.commit(row(1))
+
+    class Overtaken(FaultyStore):
+        heir: CommitLog | None = None
+
+        async def list(self, prefix: str) -> Any:
+            if prefix == KEYS.slots and self.heir is None:
+                self.heir = await owner(store)
+            async for key in super().list(prefix):
+                yield key
+
+    faulty = Overtaken(store)
+    with pytest.raises(Fenced):
+        await delete_user(faulty, ANN, clock, SeededRandom(9))
+    assert faulty.heir
+    assert await faulty.heir.commit(row(2)) == 4
+    assert (await make_log(store).read()).tables["cells"].keys() == {"c1", "c2"}
+
+
+async def test_a_user_born_while_somebody_looked_is_no_damage(
+    store: MemoryStore, owner: Own, clock: ManualClock
+) -> None:
+    """No manifest at the first look, objects at the second: the manifest is looked for again."""
+
+    class Nursery(FaultyStore):
+        async def list(self, prefix: str) -> Any:
+            if prefix == KEYS.prefix and not [call for call in self.calls if call.verb == "list"]:
+                await owner(store)
+            async for key in super().list(prefix):
+                yield key
+
+    await delete_user(Nursery(store), ANN, clock, SeededRandom(9))
+    assert (await list_users(store)).users == ()
+
+
 async def test_a_deletion_cut_off_anywhere_can_be_repeated(owner: Own, row: Row, clock: ManualClock) -> None:
     """Either the user is still whole, or the next call, or the next life's erasure, clears the rest."""
 

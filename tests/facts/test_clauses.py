@@ -41,6 +41,21 @@ def test_questions_and_captions_are_marked() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[tool call: search]", []),
+        ("[image]", []),
+        ("[media]", []),
+        ("I live in Rome.\n[image]\n[file: plan.pdf]", ["I live in Rome."]),
+        ("[laughs] I moved to Rome.", ["[laughs] I moved to Rome."]),
+    ],
+)
+def test_notes_say_nothing(text: str, expected: list[str]) -> None:
+    """What a reader notes of a file or a tool is nobody's statement."""
+    assert [clause.text for clause in clauses(text)] == expected
+
+
 def test_a_page_without_full_stops_is_cut_at_spaces() -> None:
     """No clause is longer than 600 characters, and nothing is lost."""
     text = "word " * 1_000

@@ -72,3 +72,14 @@ async def test_an_unknown_tree_is_not_found(forests: Forests) -> None:
     version = await forests.open().version()
     with pytest.raises(NotFound):
         whole_tree(version, "entity:nobody")
+
+
+async def test_a_node_spans_what_is_below_it(forests: Forests, say: Say) -> None:
+    """Leaves with a time of their own, and leaves with none but that of their telling."""
+    forest = forests.open()
+    await forest.ingest(say("s1", "I sold the boat on 2 April 2023.", time="2023-05-08"))
+    await forest.ingest(say("s2", "I like chess.", time="2023-06-01"))
+    tree = whole_tree(await forest.version(), "entity:bob")
+    assert [child["start"][:10] for child in tree["children"]] == ["2023-04-02", "2023-06-01"]
+    assert tree["start"] <= min(child["start"] for child in tree["children"])
+    assert tree["end"] >= max(child["end"] for child in tree["children"])

@@ -68,6 +68,13 @@ def test_facts_and_turns_find_each_other() -> None:
     assert statements.to_places(np.array([7, 8], np.float32), otherwise).tolist() == [8, 7, -1, 8, -1]
 
 
+def test_cells_that_say_much_are_told_by_their_places() -> None:
+    """All the turns of a cell, when its statements together are so many."""
+    corpus = _view().corpus
+    assert corpus.places_with(2).tolist() == [True, True, False, False, False]
+    assert corpus.places_with(1).tolist() == [True, True, False, True, False]
+
+
 def test_cells_and_turns_find_each_other() -> None:
     """A turn takes the value of its cell, a cell the best of its turns."""
     dialogue = _view().corpus.dialogue

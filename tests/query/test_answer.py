@@ -1,10 +1,12 @@
 """Answers from evidence alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from memforest_ray.facts.candidates import Kind
 from memforest_ray.facts.times import EventTime, Precision
-from memforest_ray.query.answer import answer, when
+from memforest_ray.query.answer import HELD_MIN, SINGLED_MIN, answer, when
 from memforest_ray.query.result import Answer
 from memforest_ray.testing.memory import Memory, days, instant
 
@@ -61,6 +63,17 @@ def test_what_time_singled_out_is_told_alone(memory: Memory) -> None:
     assert len(found.citations) == 1
 
 
+def test_what_time_singled_out_needs_less_evidence(memory: Memory) -> None:
+    """In a memory that holds nothing else few words match, yet whose attribute is asked for is sure."""
+    memory.told("a", "2023-05-08", "Bob moved to Oslo", kind=Kind.STATE, subject="Bob", attribute="residence")
+    result = memory.ask("Where does Bob live now?")
+    for score, found in ((HELD_MIN / 2, True), (SINGLED_MIN / 2, False)):
+        hits = (replace(result[0], score=score, note="current: residence"),)
+        assert bool(answer(replace(result, hits=hits), "Where does Bob live now?")) is found
+        unsingled = (replace(hits[0], note=""),)
+        assert not answer(replace(result, hits=unsingled), "Where does Bob live now?")
+
+
 def test_an_answer_is_plain_data(memory: Memory) -> None:
     """With the hits it was taken from."""
     memory.told("s1", "2023-06-01", "Bob bought a kayak")
@@ -78,6 +91,7 @@ def test_an_answer_is_plain_data(memory: Memory) -> None:
         (Precision.MONTH, "2023-05-01", "2023-06-01", "May 2023"),
         (Precision.YEAR, "2023-01-01", "2024-01-01", "2023"),
         (Precision.DECADE, "1990-01-01", "2000-01-01", "the 1990s"),
+        (Precision.RANGE, "1923-05-08", "2023-05-08", "before 8 May 2023"),
         (Precision.WEEK, "2023-05-08", "2023-05-15", "8 May 2023 to 14 May 2023"),
     ],
 )

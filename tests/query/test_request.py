@@ -34,7 +34,15 @@ def test_filters_and_bounds_are_kept() -> None:
         ({"text": " "}, "the question is empty"),
         ({"text": None}, "the question is empty"),
         ({"k": 0}, "k is 0"),
-        ({"k": "ten"}, "k is ten"),
+        ({"k": "ten"}, "k is 'ten'"),
+        ({"k": 2.5}, "k is 2.5"),
+        ({"at_least": -1}, "at_least is -1"),
+        ({"at_least": "new"}, "at_least is 'new'"),
+        ({"families": "user"}, "unknown tree family 'user'"),
+        ({"kind": "summary"}, "unknown kind 'summary'"),
+        ({"speaker": 5}, "the filter 'speaker' must be text, not 5"),
+        ({"session": 5}, "the filter 'session' must be text, not 5"),
+        ({"zone": 5}, "unknown time zone 5"),
         ({"k": 10**9}, "k is 1000000000"),
         ({"since": "2023-01-02", "until": "2023-01-01"}, "`until` does not lie after `since`"),
         ({"families": ["user"]}, "unknown tree family 'user'"),
@@ -49,6 +57,11 @@ def test_what_cannot_be_asked_is_refused(options: dict[str, Any], message: str) 
     """One sentence, naming the option."""
     with pytest.raises(InvalidInput, match=message):
         QueryRequest.of(options.pop("text", "Who?"), **options)
+
+
+def test_one_family_needs_no_list() -> None:
+    """Its name will do."""
+    assert QueryRequest.of("Who?", families="entity").families == frozenset({"entity"})
 
 
 def test_a_request_crosses_process_borders() -> None:

@@ -50,7 +50,7 @@ class S3Server:
         self.requests: list[str] = []
         """Methods, in order."""
         self._server = make_server("127.0.0.1", 0, self._answer, threaded=True, request_handler=_Quiet)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
     @property

@@ -31,6 +31,19 @@ async def test_a_late_write_happens_when_told() -> None:
     assert await contents(store) == {"a": b"1"}
 
 
+async def test_an_echo_happens_twice() -> None:
+    """Answered at once; the copy finds the name taken, or free again."""
+    store = MemoryStore()
+    faulty = FaultyStore(store, scripted({0: Fault.ECHO, 1: Fault.ECHO, 2: Fault.ECHO}))
+    await faulty.create("a", b"1")
+    await faulty.create("b", b"2")
+    await faulty.get("a")
+    await store.delete("b")
+    await faulty.land()
+    await faulty.land()
+    assert await contents(store) == {"a": b"1", "b": b"2"}
+
+
 async def test_a_doubled_create_meets_itself() -> None:
     """As a client's own retry does."""
     store = MemoryStore()

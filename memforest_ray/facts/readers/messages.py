@@ -12,6 +12,7 @@ __all__ = [
     "content_text",
     "first_message",
     "id_of",
+    "is_tool_result",
     "message_sessions",
     "message_text",
     "metadata_of",
@@ -110,6 +111,12 @@ def message_text(message: Object, where: str) -> str:
         raise InvalidInput(f"{where} has no content")
     content = next((message[key] for key in ("content", "text", "refusal") if message.get(key)), None)
     return "\n".join(part for part in (content_text(content, f"{where}.content"), *notes) if part)
+
+
+def is_tool_result(content: object) -> bool:
+    """Whether a message's content is nothing but what tools found."""
+    parts = content if isinstance(content, list) else [content]
+    return bool(parts) and all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
 
 
 def content_text(content: object, where: str) -> str:

@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from memforest_ray.facts.readers.messages import Object, first_message, message_sessions, message_text, text_of, time_of
+from memforest_ray.facts.readers.messages import (
+    Object,
+    first_message,
+    is_tool_result,
+    message_sessions,
+    message_text,
+    text_of,
+    time_of,
+)
 from memforest_ray.facts.readers.source import Conversation, Format, Source
 from memforest_ray.facts.sessions import Turn
 
@@ -10,7 +18,12 @@ __all__ = ["FORMAT", "role_turn"]
 
 
 def role_turn(message: Object, where: str) -> Turn:
-    """The turn of one message; roles such as tool and developer stay what they are."""
+    """The turn of one message; roles such as tool and developer stay what they are.
+
+    Anthropic's API sends what a tool found as the user's message: a message of such results alone is the tool's.
+    """
+    if is_tool_result(message.get("content")):
+        return Turn(message_text(message, where), role="tool", time=time_of(message))
     return Turn(
         text=message_text(message, where),
         speaker=text_of(message.get("name"), f"{where}.name") or None,

@@ -22,6 +22,8 @@ _LINE = re.compile(
     re.DOTALL,
 )
 _SAID = re.compile(r"[\u200e\u202a\s]*([^:\n]{1,80}?)[\u202c\s]*: ?(.*)", re.DOTALL)
+_OMITTED = re.compile(r"\u200e?<[^<>\n]{3,60}>")
+"""`<Media omitted>`, in the phone's language: what stands for a picture in an export without them."""
 _LINES_TO_TELL = 20
 """Lines within which a chat must begin."""
 
@@ -94,7 +96,7 @@ def _turns(time: datetime, entry: _Entry) -> Iterator[Turn]:
     """The turn of a message; none for what WhatsApp itself notes, which has no speaker."""
     said = _SAID.match("\n".join(entry.lines).rstrip("\n"))
     if said:
-        yield Turn(text=said[2], speaker=said[1].lstrip("~ "), time=time)
+        yield Turn(text=_OMITTED.sub("[media]", said[2]), speaker=said[1].lstrip("~ "), time=time)
 
 
 FORMAT = Format("whatsapp", _matches, _read)

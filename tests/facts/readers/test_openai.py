@@ -51,7 +51,6 @@ CONTENTS: list[tuple[Any, str]] = [
     ([{"type": "refusal", "refusal": "I cannot."}], "I cannot."),
     ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Yes"}], "Yes"),
     ([{"type": "tool_use", "name": "search", "input": {}}], "[tool call: search]"),
-    ([{"type": "tool_result", "content": [{"type": "text", "text": "42"}]}], "42"),
     ([{"type": "hologram"}], "[hologram]"),
     ({"type": "text", "text": "alone"}, "alone"),
 ]
@@ -61,6 +60,14 @@ CONTENTS: list[tuple[Any, str]] = [
 def test_contents(read: Read, content: Any, expected: str) -> None:
     """Text parts are kept, everything else is noted, nothing is fetched."""
     assert turns_of(read([{"role": "user", "content": content}])) == [Turn(expected)]
+
+
+def test_what_a_tool_found_is_the_tools(read: Read) -> None:
+    """The user did not say it, though Anthropic's API sends it as his message; a text beside it he did say."""
+    found = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "42"}]}
+    assert turns_of(read([{"role": "user", "content": [found]}])) == [Turn("42", role="tool")]
+    said = [found, {"type": "text", "text": "Is that right?"}]
+    assert turns_of(read([{"role": "user", "content": said}])) == [Turn("42\nIs that right?")]
 
 
 def test_tool_calls_are_noted(read: Read) -> None:

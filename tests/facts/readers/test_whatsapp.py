@@ -33,7 +33,7 @@ def test_android(read: Read) -> None:
     )
     assert told(read(text, "lake.txt")) == [
         ("lake#2023-05-20", "Ana Li", "2023-05-20 23:59:00", "Look: a heron\n\nby the lake"),
-        ("lake#2023-05-21", "Bo", "2023-05-21 00:01:00", "<Media omitted>"),
+        ("lake#2023-05-21", "Bo", "2023-05-21 00:01:00", "[media]"),
     ]
 
 

@@ -1,0 +1,104 @@
+"""Clients and handles: what they check, what they remember, what they say when something is wrong."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+import memforest_ray as mf
+from memforest_ray.facts.rules import RuleExtractor
+from memforest_ray.local import LocalRuntime, Models
+from memforest_ray.storage.memory import MemoryStore
+from memforest_ray.testing.models import HashEmbedder
+from memforest_ray.trees.summaries import SelectionSummarizer
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[mf.AsyncClient]:
+    """An async client on a memory store of its own."""
+    settings = mf.Settings(store="memory://client", runtime="local")
+    runtime = LocalRuntime(settings, MemoryStore(), Models(RuleExtractor(), SelectionSummarizer(), HashEmbedder()))
+    async with mf.AsyncClient(settings, runtime) as opened:
+        yield opened
+
+
+def _session(name: str, text: str = "I like tea.", time: Any = "2023-05-08") -> mf.Session:
+    return mf.Session(name, [mf.Turn(text, speaker="Bob")], time=time)
+
+
+async def test_a_version_that_is_not_there_is_not_answered(client: mf.AsyncClient) -> None:
+    """An older answer under a newer name would be a lie; that of a receipt is there."""
+    bob = client.user("bob")
+    receipt = await bob.ingest(_session("s1"))
+    assert [hit.text for hit in await bob.query("tea", k=1, at_least=receipt)] == ["Bob likes tea."]
+    for verb in (bob.query, bob.ask):
+        with pytest.raises(mf.VersionGone, match=f"at version {receipt.version}; there is no version 99 of it"):
+            await verb("tea", at_least=99)
+
+
+async def test_errors_of_many_sessions_are_told_apart(client: mf.AsyncClient) -> None:
+    """Each carries its session; the one that is raised names the others."""
+    became: list[mf.Receipt | mf.MemForestError] = []
+    sessions = [_session("bad1", time="never"), _session("good"), _session("bad2", time="never")]
+    with pytest.raises(mf.InvalidInput) as caught:
+        await client.user("bob").ingest_many(sessions, on_progress=lambda _done, _all, one: became.append(one))
+    failed = [one for one in became if isinstance(one, mf.MemForestError)]
+    assert sorted(one.detail["session"] for one in failed) == ["bad1", "bad2"]
+    assert sorted(note for one in failed for note in one.__notes__) == ["session 'bad1'", "session 'bad2'"]
+    first, second = caught.value.__notes__
+    assert first == "session 'bad1'"
+    assert second.startswith("session 'bad2': ")
+
+
+async def test_one_error_of_a_batch_is_each_sessions_own(
+    client: mf.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sessions that fail together share a cause, not a name."""
+    shared = mf.StoreUnavailable("no answer", url="memory://x")
+
+    async def fail(*_: Any, **__: Any) -> None:
+        raise shared
+
+    monkeypatch.setattr(client, "call", fail)
+    became: list[mf.Receipt | mf.MemForestError] = []
+    with pytest.raises(mf.StoreUnavailable):
+        await client.user("bob").ingest_many(
+            [_session("s1"), _session("s2")], on_progress=lambda _done, _all, one: became.append(one)
+        )
+    details = [one.detail for one in became if isinstance(one, mf.MemForestError)]
+    assert details == [{"url": "memory://x", "session": "s1"}, {"url": "memory://x", "session": "s2"}]
+    assert not hasattr(shared, "__notes__")
+
+
+async def test_what_no_statement_holds_is_found_in_its_turn(client: mf.AsyncClient) -> None:
+    """A cell gives so many statements at most; the dialogue behind them stays searchable, all of it."""
+    things = ("spoon", *(f"tool of kind {number}" for number in range(20)))
+    text = " ".join(f"I bought a {thing} for the kitchen." for thing in things)
+    bob = client.user("bob")
+    await bob.ingest(_session("s1", f"{text} The safe code is 7319."))
+    found = [hit.text for hit in await bob.query("What is the safe code?", k=50)]
+    assert any("7319" in said for said in found)
+    assert "Bob bought a spoon for the kitchen." in found
+
+
+async def test_of_the_statements_of_a_turn_the_one_that_says_it_is_first(client: mf.AsyncClient) -> None:
+    """They share what is around them; the words are their own."""
+    bob = client.user("bob")
+    await bob.ingest(_session("s1", "I sold a tray in Rome. I sold a lid in Bern. I sold a mug in Oslo."))
+    for thing in ("tray", "lid", "mug"):
+        assert thing in (await bob.query(thing, k=1))[0].text
+
+
+async def test_turns_are_a_list(client: mf.AsyncClient) -> None:
+    """A text would be taken letter by letter."""
+    with pytest.raises(mf.InvalidInput, match="must be a list of turn ids"):
+        await client.user("bob").forget(turns="s1#0")
+
+
+def test_a_closed_client_says_so() -> None:
+    """Twice closed is fine; used again it is named."""
+    with mf.connect(store="memory://closed", runtime="local") as client:
+        bob = client.user("bob")
+    client.close()
+    with pytest.raises(mf.InvalidInput, match="this client is closed"):
+        bob.query("tea")
