@@ -114,9 +114,9 @@ async def _held_anew(store: ObjectStore, keys: UserKeys, random: Random) -> Held
 
     Its numbers are above all that can be seen: whoever still holds the forest loses it, and nothing comes back.
     """
-    epoch, version = await _highest(store, keys)
+    epoch, last = await _highest(store, keys)
     manifest = Manifest(
-        UserId(""), "deleted", epoch + 1, random.nonce(), version, version, {}, {}, erasures=("delete",)
+        UserId(""), "deleted", epoch + 1, random.nonce(), last + 1, last + 1, {}, {}, erasures=("delete",)
     )
     body = encode(manifest, keys.manifest)
     try:
@@ -172,13 +172,16 @@ async def _fence_end(store: ObjectStore, keys: UserKeys, claim: Claim, random: R
 
 
 def _tombstone(manifest: Manifest, slot_key: str, last: int, now_ms: int) -> Manifest:
+    """What is left of a user. Its version is one that nobody can have read: whoever read the last slot must see
+    that all of it is gone, before he claims the next life.
+    """
     return Manifest(
         user=UserId(""),
         state="deleted",
         epoch=manifest.epoch,
         nonce=manifest.nonce,
-        version=last,
-        floor=last,
+        version=last + 1,
+        floor=last + 1,
         fingerprint={},
         birth={},
         retired=retire_slots(manifest.retired, slot_key, now_ms),

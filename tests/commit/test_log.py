@@ -281,6 +281,32 @@ async def test_merged_parts_are_collected(
     assert len(await _cells(make_log(store))) == 8
 
 
+async def test_a_collection_beside_a_merge_takes_nothing_of_it(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row
+) -> None:
+    """What the merge has written and not yet listed is no leftover."""
+
+    class Meeting(FaultyStore):
+        merging = False
+
+        async def create(self, key: str, body: bytes) -> str:
+            tag = await super().create(key, body)
+            if self.merging:
+                self.merging = False
+                await log.collect()
+            return tag
+
+    meeting = Meeting(store)
+    log = await owner(meeting)
+    for number in range(8):
+        await log.commit(row(number))
+        await log.checkpoint()
+    meeting.merging = True
+    assert await log.compact()
+    assert not meeting.merging
+    assert len(await _cells(make_log(store))) == 8
+
+
 async def test_leftovers_of_older_epochs_are_collected(store: MemoryStore, owner: Own) -> None:
     """A part that no manifest ever named goes, if its epoch can no longer name it."""
     log = await owner(store)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from memforest_ray.commit.changes import Changes
-from memforest_ray.commit.garbage import RETIRED_MAX
 from memforest_ray.commit.loaded import Loaded
 from memforest_ray.commit.log import CommitLog
 from memforest_ray.commit.snapshots import NAME_MAX, SNAPSHOTS_MAX
@@ -16,7 +15,6 @@ from memforest_ray.errors import (
     Fenced,
     InvalidInput,
     NotFound,
-    Overloaded,
 )
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
@@ -388,97 +386,3 @@ async def test_a_damaged_snapshot_stops_an_erasure_until_it_is_deleted(
     await heir.delete_snapshot("a")
     await heir.erase()
     assert await residue(store, "HERON") == []
-
-
-# ---- pins ------------------------------------------------------------------------------------------------
-
-
-async def test_what_is_pinned_is_kept_until_it_expires(
-    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
-) -> None:
-    """Every part of the manifest that was handed out, through merges and collections, and no longer."""
-    log = await owner(store)
-    await log.commit(row(0))
-    pinned = await log.pin(OpId("copy"), clock.now_ms() + DAY * 1000)
-    assert pinned.floor == log.version
-    assert pinned.parts
-    await _grown(log, row, range(1, 20))
-    clock.advance(DAY - 1)
-    await log.collect()
-    assert {part.key for part in pinned.parts} <= (await contents(store)).keys()
-    clock.advance(2)
-    await log.collect()
-    assert not {part.key for part in pinned.parts} & (await contents(store)).keys()
-    assert log.manifest
-    assert log.manifest.pins == ()
-
-
-async def test_an_erasure_waits_for_pins(store: MemoryStore, owner: Own, row: Row, clock: ManualClock) -> None:
-    """It is refused before anything changes, says for how long, and goes once the pin is gone; nor the reverse."""
-    log = await owner(store)
-    await log.commit(_secret(1))
-    await log.pin(OpId("copy"), clock.now_ms() + 60_000)
-    before = await contents(store)
-    with pytest.raises(Overloaded, match="being copied") as caught:
-        await log.commit(_without(1), opens=["e"])
-    assert caught.value.retry_after == 60.0
-    assert await contents(store) == before
-    await log.unpin(OpId("copy"))
-    await log.unpin(OpId("copy"))
-    await log.commit(_without(1), opens=["e"])
-    for act in (log.pin(OpId("copy"), clock.now_ms() + 60_000), log.save("a")):
-        with pytest.raises(Overloaded, match="not finished"):
-            await act
-    await log.erase()
-    assert await residue(store, "HERON") == []
-
-
-async def test_a_pin_has_bounds(store: MemoryStore, owner: Own, row: Row, clock: ManualClock) -> None:
-    """In time and number; the same operation again moves its own pin."""
-    log = await owner(store)
-    now = clock.now_ms()
-    for expires in (now, now + DAY * 1000 + 1):
-        with pytest.raises(InvalidInput, match="24 hours"):
-            await log.pin(OpId("o"), expires)
-    for number in range(16):
-        await log.pin(OpId(f"o{number}"), now + 1000)
-    with pytest.raises(Overloaded, match="16 others"):
-        await log.pin(OpId("one more"), now + 1000)
-    manifest = await log.pin(OpId("o3"), now + 2000)
-    assert len(manifest.pins) == 16
-    clock.advance(1.5)
-    assert [pin.operation for pin in (await log.pin(OpId("late"), now + 3000)).pins] == ["o3", "late"]
-
-
-# ---- bounds ----------------------------------------------------------------------------------------------
-
-
-async def test_what_is_retired_is_bounded_without_a_collection(
-    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
-) -> None:
-    """Months of checkpoints that nobody collects after keep the manifest small, and every row."""
-    log = await owner(store)
-    for number in range(700):
-        await log.commit(row(number % 20))
-        await log.checkpoint()
-        await log.compact()
-        clock.advance(3600)
-    assert log.manifest
-    assert len(log.manifest.retired) <= RETIRED_MAX + 48
-    assert sum("/wal/" in entry.key for entry in log.manifest.retired) <= 48
-    assert len((await store.get(KEYS.manifest)).body) < 100_000
-    assert len((await log.read()).tables["cells"]) == 20
-
-
-async def test_beyond_the_bound_the_oldest_parts_go_early(store: MemoryStore, owner: Own, row: Row) -> None:
-    """Within one hour: the oldest are removed though they are young; a new reader finds every row."""
-    log = await owner(store)
-    for number in range(RETIRED_MAX // 2 + 60):
-        await log.commit(row(number % 20))
-        await log.checkpoint()
-        await log.compact()
-    assert log.manifest
-    assert len(log.manifest.retired) <= RETIRED_MAX + 1
-    parts = [key for key in await contents(store) if "/seg/" in key]
-    assert len(parts) <= RETIRED_MAX + len(log.manifest.parts)
-    assert len((await log.read()).tables["cells"]) == 20

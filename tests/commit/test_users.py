@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memforest_ray.commit.changes import Changes
-from memforest_ray.commit.log import CommitLog
+from memforest_ray.commit.log import CommitLog, Reload
 from memforest_ray.commit.users import delete_user, list_users
 from memforest_ray.errors import Fenced, NotFound
 from memforest_ray.ids import UserId
@@ -107,9 +107,56 @@ async def test_a_new_life_continues_the_numbers(store: MemoryStore, owner: Own, 
         await log.commit(row(2))
     again = await owner(store)
     assert again.manifest
-    assert (again.manifest.epoch, again.version, again.erasing) == (3, 4, ())
-    assert await again.commit(row(3)) == 5
+    assert (again.manifest.epoch, again.version, again.erasing) == (3, 5, ())
+    assert await again.commit(row(3)) == 6
     assert (await again.read()).tables["cells"].keys() == {"c3"}
+
+
+async def test_who_read_the_very_end_of_a_life_must_read_again(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
+) -> None:
+    """He saw the fence of the deletion, and not the deletion: he may not go on with what he remembers."""
+    log = await owner(store)
+    await log.commit(row(1))
+    reader = make_log(store)
+
+    class Watched(FaultyStore):
+        async def swap(self, key: str, body: bytes, tag: str) -> str:
+            if [call.verb for call in self.calls].count("swap") == 1:
+                assert "c1" in (await reader.read()).tables["cells"]
+            return await super().swap(key, body, tag)
+
+    await delete_user(Watched(store), ANN, clock, SeededRandom(9))
+    assert reader.version == 3
+    assert await reader.moved()
+    await owner(store)
+    with pytest.raises(Reload):
+        await reader.claim({}, FINGERPRINT)
+
+
+async def test_a_slow_deletion_takes_nothing_of_the_next_life(
+    store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
+) -> None:
+    """Between its tombstone and its clearing up the id came to life again."""
+    log = await owner(store)
+    await log.commit(row(1))
+
+    class Slow(FaultyStore):
+        async def list(self, prefix: str) -> Any:
+            if prefix == KEYS.prefix:
+                heir = await owner(store)
+                await heir.erase()
+                await heir.commit(row(2))
+                await heir.checkpoint()
+                await heir.save("mine")
+            async for key in super().list(prefix):
+                yield key
+
+    with pytest.raises(Fenced):
+        await delete_user(Slow(store), ANN, clock, SeededRandom(9))
+    reader = make_log(store)
+    assert (await reader.read()).tables["cells"].keys() == {"c2"}
+    assert (await reader.read_snapshot("mine")).tables["cells"].keys() == {"c2"}
 
 
 async def test_a_deletion_that_was_overtaken_leaves_the_log_alone(
