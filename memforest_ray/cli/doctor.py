@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from memforest_ray.cli.call import Call
-from memforest_ray.cli.failures import OK, UNAVAILABLE, sentence
+from memforest_ray.cli.failures import OK, PARTIAL, UNAVAILABLE, sentence
 from memforest_ray.cli.screen import clean
-from memforest_ray.errors import MemForestError
+from memforest_ray.errors import InvalidInput, MemForestError
 
 if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from rich.console import Console
@@ -30,9 +32,22 @@ class Finding:
     message: str
 
 
-def doctor(call: Call) -> int:
-    """Print the settings in force, and probe store, runtime and embedder."""
+def doctor(
+    call: Call,
+    *,
+    user: Annotated[
+        str | None, typer.Option("--user", "-u", metavar="U", help="With --deep: whose memory to examine.")
+    ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Examine one memory: every checksum, every reference, its snapshots.")
+    ] = False,
+) -> int:
+    """Print the settings in force, and probe store, runtime and embedder; or examine one memory, changing nothing."""
     settings = call.settings()
+    if deep or user is not None:
+        if user is None or not deep:
+            raise InvalidInput("--deep and --user go together: `memforest doctor --user U --deep`; nothing was changed")
+        return _examine(call, settings, user)
     probes: dict[str, Callable[[], str]] = {
         "store": lambda: _probe_store(settings),
         "embedder": lambda: _probe_embedder(settings),
@@ -45,6 +60,31 @@ def doctor(call: Call) -> int:
         lambda screen: _draw(screen, in_force, findings),
     )
     return OK if all(finding.ok for finding in findings) else UNAVAILABLE
+
+
+def _examine(call: Call, settings: "Settings", user: str) -> int:
+    """Read the whole memory of `user` and tell what is wrong with it. Raises CorruptState, NotFound."""
+    import asyncio  # noqa: PLC0415 - for speed
+
+    from memforest_ray.ids import UserId  # noqa: PLC0415 - for speed
+    from memforest_ray.local.examination import examine  # noqa: PLC0415 - for speed
+    from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed
+
+    found = asyncio.run(examine(open_store(settings.store), UserId(user)))
+    data = {"user": user, "version": found.version, "objects": found.objects, "findings": list(found.findings)}
+    call.answer(data, lambda screen: _draw_examination(screen, data))
+    return OK if found.sound else PARTIAL
+
+
+def _draw_examination(screen: "Console", data: dict[str, Any]) -> None:
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    for finding in data["findings"]:
+        screen.print(Text(f"  FAIL {clean(finding)}", style="bold red"))
+    verdict = f"{len(data['findings'])} findings" if data["findings"] else "everything fits"
+    screen.print(
+        Text(clean(f"{data['user']}, version {data['version']}: {data['objects']} objects are whole; {verdict}"))
+    )
 
 
 def _find(name: str, probe: Callable[[], str]) -> Finding:

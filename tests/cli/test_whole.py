@@ -103,3 +103,14 @@ def test_growth_is_added(program: Program, tmp_path: Path) -> None:
     assert ingest([{"text": "I saw none."}]) == 2
     assert ingest([{"text": "I saw none."}], "--replace") == 0
     assert program("stats", "ann", "--json").data["turns"] == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_a_memory_is_examined(program: Program) -> None:
+    """`doctor --deep` reads all of one memory, and says that it is sound or that there is none."""
+    assert program("ingest", str(BOB), "--user", "bob").code == 0
+    run = program("doctor", "--user", "bob", "--deep", "--json")
+    assert (run.code, run.data["findings"]) == (0, [])
+    assert "everything fits" in program("doctor", "--user", "bob", "--deep").out
+    assert program("doctor", "--user", "nobody", "--deep").code == 2
+    assert program("doctor", "--deep").code == 2
