@@ -84,8 +84,8 @@ def _summaries(version: Version, tables: Mapping[str, Mapping[str, Any]]) -> Ite
         yield f"nodes without a summary: {_some(missing)}"
     if surplus := set(version.summaries) - nodes:
         yield f"summaries of nodes that are in no tree: {_some(surplus)}"
-    if surplus := set(tables.get("nodes", {})) - nodes:
-        yield f"nodes that are in no tree: {_some(surplus)}"
+    if orphans := tables.get("nodes", {}).keys() - nodes:
+        yield f"nodes that are in no tree: {_some(orphans)}"
 
 
 def _vectors(version: Version, rows: Mapping[str, bytes], dimension: int) -> Iterator[str]:
