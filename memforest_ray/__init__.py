@@ -10,6 +10,7 @@ for hit in alice.query("Where did Bob live before moving to Miami?"):
 """
 
 from memforest_ray.client import AsyncClient, AsyncUser, Client, User, connect, connect_async
+from memforest_ray.commit.snapshots import SnapshotInfo
 from memforest_ray.config import Settings
 from memforest_ray.errors import (
     ClusterUnavailable,
@@ -29,7 +30,7 @@ from memforest_ray.errors import (
 )
 from memforest_ray.facts.readers import Conversation, read_conversations
 from memforest_ray.facts.sessions import Session, Turn
-from memforest_ray.forest.intents import Forgotten, Receipt
+from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved
 from memforest_ray.query.result import Answer, Hit, Result
 
 __all__ = [
@@ -52,10 +53,13 @@ __all__ = [
     "Overloaded",
     "Passivating",
     "Receipt",
+    "Restored",
     "Result",
+    "Saved",
     "Session",
     "SessionConflict",
     "Settings",
+    "SnapshotInfo",
     "StoreUnavailable",
     "Turn",
     "User",

@@ -10,17 +10,20 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from copy import copy
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from memforest_ray.ambient import Random, SystemRandom
 from memforest_ray.config import Settings, load_settings
 from memforest_ray.errors import InvalidInput, MemForestError, VersionGone
 from memforest_ray.facts.sessions import Session
-from memforest_ray.forest import Forgotten, Receipt
+from memforest_ray.forest import Forgotten, Receipt, Restored, Saved
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer, Result
 from memforest_ray.storage.open import open_store
+
+if TYPE_CHECKING:  # a client that asks for no snapshots loads nothing of the log
+    from memforest_ray.commit.snapshots import SnapshotInfo
 
 __all__ = ["AsyncClient", "AsyncUser", "Client", "Progress", "Runtime", "User", "connect", "connect_async"]
 
@@ -209,7 +212,8 @@ class AsyncUser:
         """Erase a session, turns (of `session`, if their ids are not unique) or one fact, and what was made of them.
 
         A forgotten fact's dialogue stays unless `with_dialogue`; the report names the turns that still hold it.
-        Raises InvalidInput, NotFound.
+        Raises NotFound; InvalidInput, also when a snapshot holds the dialogue: `including_snapshots` takes it out of
+        that, too.
         """
         if isinstance(turns, str):
             raise InvalidInput(f"turns is the text {turns!r}; it must be a list of turn ids; nothing was changed")
@@ -228,6 +232,32 @@ class AsyncUser:
         """Retry failed cells and stale summaries."""
         receipt: Receipt = await self._write("repair", op_id)
         return receipt
+
+    async def save(self, name: str, *, replace: bool = False, op_id: str | None = None) -> Saved:
+        """Keep the present state under `name`; it costs little, since what does not change is shared.
+
+        Raises InvalidInput (the name is taken and `replace` was not said), NotFound (nothing is remembered yet).
+        """
+        saved: Saved = await self._write("save", op_id, name=name, replace=replace)
+        return saved
+
+    async def restore(self, name: str, *, op_id: str | None = None) -> Restored:
+        """Make the state kept under `name` the present one; the version rises.
+
+        What was forgotten since stays forgotten, and facts that were forgotten since do not show again. What was
+        ingested since is gone, unless it was saved. Raises NotFound.
+        """
+        restored: Restored = await self._write("restore", op_id, name=name)
+        return restored
+
+    async def snapshots(self) -> "list[SnapshotInfo]":
+        """What is kept, oldest first: name, version, when, rows, bytes."""
+        kept: list[SnapshotInfo] = await self._read("snapshots")
+        return kept
+
+    async def delete_snapshot(self, name: str, *, op_id: str | None = None) -> None:
+        """Let go of what is kept under `name`. Raises NotFound."""
+        await self._write("delete_snapshot", op_id, name=name)
 
     async def stats(self) -> dict[str, Any]:
         """Counts of what the forest holds, and of what it has cost."""
@@ -310,6 +340,18 @@ class User:
 
     def repair(self, **options: Any) -> Receipt:
         return self._client.run(self._handle.repair(**options))
+
+    def save(self, name: str, **options: Any) -> Saved:
+        return self._client.run(self._handle.save(name, **options))
+
+    def restore(self, name: str, **options: Any) -> Restored:
+        return self._client.run(self._handle.restore(name, **options))
+
+    def snapshots(self) -> "list[SnapshotInfo]":
+        return self._client.run(self._handle.snapshots())
+
+    def delete_snapshot(self, name: str, **options: Any) -> None:
+        self._client.run(self._handle.delete_snapshot(name, **options))
 
     def stats(self) -> dict[str, Any]:
         return self._client.run(self._handle.stats())

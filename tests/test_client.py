@@ -95,6 +95,35 @@ async def test_turns_are_a_list(client: mf.AsyncClient) -> None:
         await client.user("bob").forget(turns="s1#0")
 
 
+async def test_a_state_is_saved_and_restored(client: mf.AsyncClient) -> None:
+    """By name; what was ingested since is gone, and the handle goes on from the restored version."""
+    bob = client.user("bob")
+    await bob.ingest(_session("s1"))
+    saved = await bob.save("old")
+    await bob.save("old", replace=True)
+    await bob.ingest(_session("s2", "I moved to Oslo."))
+    restored = await bob.restore("old", op_id="r")
+    assert (restored.snapshot, restored.snapshot_version) == ("old", saved.version)
+    assert await bob.restore("old", op_id="r") == restored
+    assert (await bob.query("Where is Oslo?")).version == restored.version
+    assert (await bob.stats())["sessions"] == 1
+    assert [info.name for info in await bob.snapshots()] == ["old"]
+    await bob.delete_snapshot("old")
+    assert await bob.snapshots() == []
+
+
+def test_blocking_handles_have_the_same_verbs() -> None:
+    """Saved, restored, listed and deleted, in the same words."""
+    with mf.connect(store="memory://snapshots", runtime="local") as client:
+        bob = client.user("bob")
+        with pytest.raises(mf.NotFound, match="nothing to save"):
+            bob.save("old")
+        for verb in (bob.restore, bob.delete_snapshot):
+            with pytest.raises(mf.NotFound, match="no snapshot 'old'"):
+                verb("old")
+        assert bob.snapshots() == []
+
+
 def test_a_closed_client_says_so() -> None:
     """Twice closed is fine; used again it is named."""
     with mf.connect(store="memory://closed", runtime="local") as client:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from memforest_ray.cli import ask, cluster, doctor, forget, ingest, show
+from memforest_ray.cli import ask, cluster, doctor, forget, ingest, portable, show, snapshots
 from memforest_ray.cli.call import JsonOption, RuntimeOption, StoreOption, verb
 from memforest_ray.cli.failures import BROKEN_PIPE, OK, USAGE
 from memforest_ray.cli.screen import clean, json_text
@@ -26,6 +26,11 @@ VERBS = (
     show.users,
     show.stats,
     forget.forget,
+    snapshots.save,
+    snapshots.restore,
+    snapshots.snapshots,
+    portable.export,
+    portable.import_,
     cluster.up,
     cluster.down,
     doctor.doctor,
@@ -40,7 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in VERBS:
-    app.command()(verb(function))
+    app.command(function.__name__.rstrip("_"))(verb(function))  # `import` is a word of Python's
 
 
 @app.callback(invoke_without_command=True)

@@ -60,10 +60,15 @@ class Call:
 
     def client(self) -> "Client":
         """A client with the settings in force. Close it (`with`). Raises InvalidInput for a store that ends with us."""
+        self.durable_store()
+        return open_client(**self.given)
+
+    def durable_store(self) -> str:
+        """The address of the store in force. Raises InvalidInput for one that ends with this process."""
         store = self.settings().store
         if store.startswith("memory://"):
             raise InvalidInput(f"the store {store} lasts as long as one process, so nothing written here could be read")
-        return open_client(**self.given)
+        return store
 
     def settings(self) -> "Settings":
         """The settings in force. Raises InvalidInput."""

@@ -27,7 +27,7 @@ from memforest_ray.trees.routing import Entities
 from memforest_ray.trees.scenes import Scenes, Thresholds
 from memforest_ray.trees.summaries import Summary, summary_of_row
 
-__all__ = ["OPERATIONS_KEPT", "Birth", "Tables", "Vector", "Version", "put_cells", "put_sessions"]
+__all__ = ["OPERATIONS_KEPT", "Birth", "Tables", "Vector", "Version", "load_sessions", "put_cells", "put_sessions"]
 
 Tables = Mapping[str, Mapping[str, Any]]
 """What the log keeps: table -> key -> row."""
@@ -83,7 +83,7 @@ class Version:
     failed: Map[CellId, str]
     """Cells whose extraction failed, with the reason."""
     forgotten: Map[str, tuple[str, ...]]
-    """Keyed hash of a forgotten session's id -> keyed hashes of its turns."""
+    """Keyed hash of the id of a session that was forgotten, whole or in part -> keyed hashes of its turns."""
     facts: Facts
     entities: Entities
     scenes: Scenes
@@ -122,7 +122,7 @@ class Version:
         secret = tables.get("birth", {}).get("secret")
         if not isinstance(secret, str):
             raise CorruptState("the forest has no birth row; nothing was changed, restore the store from a copy")
-        sessions = _load_sessions(tables)
+        sessions = load_sessions(tables)
         cells, session_cells = _load_cells(tables, sessions)
         facts = Facts.load(tables)
         vectors = {key: np.frombuffer(raw, np.float16) for key, raw in tables.get(VECTORS, {}).items()}
@@ -264,7 +264,8 @@ def _cell_row(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _load_sessions(tables: Tables) -> Map[SessionId, SessionRecord]:
+def load_sessions(tables: Tables) -> Map[SessionId, SessionRecord]:
+    """The sessions that `tables` hold. Raises CorruptState naming the session."""
     turns = tables.get("turns", {})
     return Map({SessionId(name): _session(name, row, turns) for name, row in tables.get("sessions", {}).items()})
 

@@ -1,5 +1,5 @@
 """One user's forest: what to do next, given what happened. Composes facts, trees, index and query; no I/O."""
 
-from memforest_ray.forest.intents import Forgotten, Receipt
+from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved
 
-__all__ = ["Forgotten", "Receipt"]
+__all__ = ["Forgotten", "Receipt", "Restored", "Saved"]

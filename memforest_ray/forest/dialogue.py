@@ -15,7 +15,7 @@ from memforest_ray.facts.inputs import cell_inputs
 from memforest_ray.facts.sessions import Relation, SessionRecord, TurnRecord, align, grown
 from memforest_ray.ids import CellId, SessionId, TurnId
 
-__all__ = ["Admission", "Dialogue", "Place", "keyed"]
+__all__ = ["Admission", "Dialogue", "Place", "hole_of", "keyed", "session_key", "turns_key"]
 
 Place = tuple[SessionId, int]
 """One turn: its session and its index there."""
@@ -28,6 +28,21 @@ def keyed(secret: str, *parts: str) -> str:
         raw = part.encode("utf-8", "surrogatepass")
         state.update(len(raw).to_bytes(8, "little") + raw)
     return state.hexdigest()
+
+
+def session_key(secret: str, session: SessionId) -> str:
+    """What a forgotten session is known by in `Version.forgotten`."""
+    return keyed(secret, "session", session)
+
+
+def turns_key(secret: str, session: SessionId) -> str:
+    """Where `Version.forgotten` keeps holes of a session that has been restored to what it was before them."""
+    return keyed(secret, "turns", session)
+
+
+def hole_of(secret: str, turn: TurnRecord) -> str:
+    """The keyed hash that a turn leaves, or has left."""
+    return turn.hole or keyed(secret, "turn", turn.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +131,17 @@ class Dialogue:
             self.sessions[session] = after = replace(record, turns=turns)
             self._renew(after, gone)
 
+    def keep_holes(self, record: SessionRecord) -> None:
+        """See to it that the turns that left the holes of `record` stay out, whatever is stored of that session."""
+        stored = self.sessions.get(record.id)
+        known = {turn.hole for turn in stored.turns} if stored is not None else set()
+        key = turns_key(self._base.secret, record.id)
+        known |= {*self.forgotten.get(key, ())}
+        missing = {turn.hole for turn in record.turns if turn.hole} - known
+        if missing:
+            self.forgotten[key] = tuple(sorted({*self.forgotten.get(key, ()), *missing}))
+            self.told[key] = None
+
     def places_of(self, turns: Sequence[str], session: str | None) -> list[Place]:
         """Where turns of these ids are. Raises NotFound; InvalidInput for an id found in several sessions."""
         wanted = dict.fromkeys(map(TurnId, turns))
@@ -193,10 +219,14 @@ class Dialogue:
     # ---- steps -------------------------------------------------------------------------------------------
 
     def _key(self, session: SessionId) -> str:
-        return keyed(self._base.secret, "session", session)
+        return session_key(self._base.secret, session)
+
+    def _keys(self, session: SessionId) -> tuple[str, str]:
+        """Where hashes of its turns may be kept."""
+        return self._key(session), turns_key(self._base.secret, session)
 
     def _hole(self, turn: TurnRecord) -> str:
-        return turn.hole or keyed(self._base.secret, "turn", turn.key)
+        return hole_of(self._base.secret, turn)
 
     def _emptied(self, turn: TurnRecord) -> TurnRecord:
         """The hole that a turn leaves. Its time stays: without it a gap beside it could not be seen any more."""
@@ -204,7 +234,7 @@ class Dialogue:
 
     def _without_forgotten(self, incoming: SessionRecord) -> tuple[SessionRecord, bool]:
         """Turns of a forgotten session, sent again, come in as the holes they left."""
-        known = set(self.forgotten.get(self._key(incoming.id), ()))
+        known = {hole for key in self._keys(incoming.id) for hole in self.forgotten.get(key, ())}
         stored = self.sessions.get(incoming.id)
         if stored is not None:
             known |= {turn.hole for turn in stored.turns if turn.hole}
@@ -218,9 +248,9 @@ class Dialogue:
         stored = self.sessions.get(incoming.id)
         if stored == incoming:
             return Admission(duplicate=not self.retry_failed([incoming.id]))
-        key = self._key(incoming.id)
-        self.forgotten.pop(key, None)
-        self.told[key] = None
+        for key in self._keys(incoming.id):
+            self.forgotten.pop(key, None)
+            self.told[key] = None
         if stored is not None:
             self._remove(stored)
             self._rewritten[incoming.id] = None

@@ -7,7 +7,23 @@ from typing import Any, Protocol, Self
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
 
-__all__ = ["Billed", "Forget", "Forgotten", "Ingest", "Intent", "Receipt", "Repair", "Usage"]
+__all__ = [
+    "Answered",
+    "Billed",
+    "DeleteSnapshot",
+    "Deleted",
+    "Forget",
+    "Forgotten",
+    "Ingest",
+    "Intent",
+    "Receipt",
+    "Repair",
+    "Restore",
+    "Restored",
+    "Save",
+    "Saved",
+    "Usage",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +48,8 @@ class Forget:
     turns: tuple[str, ...] | None = None
     fact: str | None = None
     with_dialogue: bool = False
+    including_snapshots: bool = False
+    """Take it out of snapshots, too; without it a snapshot that holds it stands in the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +59,32 @@ class Repair:
     op_id: OpId
 
 
-Intent = Ingest | Forget | Repair
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Keep the present state under a name."""
+
+    op_id: OpId
+    name: str
+    replacing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Make the state kept under a name the present one, but for what was forgotten since."""
+
+    op_id: OpId
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSnapshot:
+    """Let go of what is kept under a name."""
+
+    op_id: OpId
+    name: str
+
+
+Intent = Ingest | Forget | Repair | Save | Restore | DeleteSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +204,56 @@ class Forgotten:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> "Forgotten":
         return cls(**{**row, "facts": tuple(row["facts"]), "still_in": tuple(row["still_in"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A restore has become a commit."""
+
+    version: int
+    """Its number: versions only rise."""
+    op_id: OpId
+    snapshot: str
+    snapshot_version: int
+    """The version whose state came back."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        return {
+            "version": self.version,
+            "op_id": self.op_id,
+            "snapshot": self.snapshot,
+            "snapshot_version": self.snapshot_version,
+        }
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> "Restored":
+        return cls(**row)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A state is kept."""
+
+    version: int
+    """The version that was kept."""
+    op_id: OpId
+    name: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As msgpack and JSON types."""
+        return {"version": self.version, "op_id": self.op_id, "name": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A snapshot is no more."""
+
+    version: int
+    """Of the forest; it is the same as before."""
+    op_id: OpId
+    name: str
+
+
+Answered = Receipt | Forgotten | Restored | Saved | Deleted
+"""What a write is told when it is done."""

@@ -7,11 +7,30 @@ from typing import Any
 from memforest_ray.commit.version import OPERATIONS_KEPT, Version
 from memforest_ray.errors import InvalidInput, MemForestError
 from memforest_ray.forest.dialogue import Admission
-from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Usage
+from memforest_ray.forest.intents import (
+    Answered,
+    Forget,
+    Forgotten,
+    Ingest,
+    Intent,
+    Receipt,
+    Repair,
+    Restore,
+    Restored,
+    Usage,
+)
 from memforest_ray.forest.work import Answer, Work, Written
 from memforest_ray.ids import CellId
 
 __all__ = ["answered", "charged", "counted", "receipt", "same_write", "seal"]
+
+_REMEMBERED: dict[type[Intent], type[Receipt | Forgotten | Restored]] = {
+    Ingest: Receipt,
+    Repair: Receipt,
+    Forget: Forgotten,
+    Restore: Restored,
+}
+"""What is kept of a write for a late retry. A save is known by its snapshot, which names the operation."""
 
 
 def receipt(
@@ -72,7 +91,7 @@ def seal(written: Written, number: int) -> Written:
     )
     operations = written.version.operations.mutate()
     for answer in answers:
-        if isinstance(answer, Forgotten) or (isinstance(answer, Receipt) and not answer.duplicate):
+        if not (isinstance(answer, MemForestError) or (isinstance(answer, Receipt) and answer.duplicate)):
             row = {"kind": type(answer).__name__.lower(), **answer.to_json()}
             operations[answer.op_id] = row
             written.changes.put("operations", answer.op_id, row)
@@ -85,7 +104,7 @@ def seal(written: Written, number: int) -> Written:
     return replace(written, version=replace(written.version, number=number, operations=kept), answers=answers)
 
 
-def answered(version: Version, write: Intent) -> Receipt | Forgotten | None:
+def answered(version: Version, write: Intent) -> Answered | None:
     """What an operation that is done already was told; None when it is not known.
 
     Raises InvalidInput when its id was that of another write.
@@ -94,26 +113,34 @@ def answered(version: Version, write: Intent) -> Receipt | Forgotten | None:
     if row is None:
         return None
     told = _of_row(row)
-    if isinstance(told, Forgotten) != isinstance(write, Forget) or (
-        isinstance(told, Receipt) and told.session_id != _session_of(write)
-    ):
+    if type(told) is not _REMEMBERED.get(type(write)) or _told_of(told) != _subject(write):
         raise _taken(write)
     return told
 
 
 def same_write(write: Intent, other: Intent) -> None:
     """Make sure that two writes of one operation id can be one. Raises InvalidInput."""
-    if type(write) is not type(other) or _session_of(write) != _session_of(other):
+    if type(write) is not type(other) or _subject(write) != _subject(other):
         raise _taken(write)
 
 
-def _of_row(row: Mapping[str, Any]) -> Receipt | Forgotten:
+def _of_row(row: Mapping[str, Any]) -> Receipt | Forgotten | Restored:
     fields = {key: value for key, value in row.items() if key != "kind"}
-    return Forgotten.from_json(fields) if row["kind"] == "forgotten" else Receipt.from_json(fields)
+    kinds: dict[str, type[Forgotten | Restored]] = {"forgotten": Forgotten, "restored": Restored}
+    return kinds.get(row["kind"], Receipt).from_json(fields)
 
 
-def _session_of(write: Intent) -> str | None:
-    return write.session.id if isinstance(write, Ingest) else None
+def _told_of(told: Receipt | Forgotten | Restored) -> str | None:
+    """What the write was about, as far as its answer tells."""
+    if isinstance(told, Restored):
+        return told.snapshot
+    return told.session_id if isinstance(told, Receipt) else None
+
+
+def _subject(write: Intent) -> str | None:
+    if isinstance(write, Ingest):
+        return write.session.id
+    return None if isinstance(write, Forget | Repair) else write.name
 
 
 def _taken(write: Intent) -> InvalidInput:

@@ -11,14 +11,14 @@ from memforest_ray.facts.canonical import FactsEdit
 from memforest_ray.facts.cells import Cell
 from memforest_ray.facts.inputs import cell_inputs
 from memforest_ray.forest.dialogue import Dialogue
-from memforest_ray.forest.intents import Forgotten, Receipt, Usage
+from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Usage
 from memforest_ray.ids import CellId, NodeId, SessionId
 from memforest_ray.index.rows import Row
 from memforest_ray.trees.summaries import Summary
 
 __all__ = ["Answer", "Work", "Written"]
 
-Answer = Receipt | Forgotten | MemForestError
+Answer = Receipt | Forgotten | Restored | MemForestError
 """Of one write: an error is an answer too, and does not keep the others of its batch from landing."""
 
 

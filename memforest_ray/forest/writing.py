@@ -20,14 +20,14 @@ from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Rep
 from memforest_ray.forest.receipts import charged, counted, receipt
 from memforest_ray.forest.rows import written
 from memforest_ray.forest.work import Work, Written
-from memforest_ray.ids import CellId, FactId, ItemId, NodeId, ScopeId, SessionId, TurnId
+from memforest_ray.ids import CellId, ItemId, NodeId, ScopeId, SessionId, TurnId
 from memforest_ray.index.rows import cell_embedding_text, fact_embedding_text
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.routing import Moves, Routable
 from memforest_ray.trees.summaries import RefreshPlan, Summary
 
-__all__ = ["foreseen_texts", "forget", "ingest", "needed", "repair"]
+__all__ = ["foreseen_texts", "forget", "ingest", "needed", "repair", "rework"]
 
 
 def needed(version: Version, write: Ingest) -> tuple[CellInput, ...]:
@@ -72,7 +72,7 @@ def ingest(
     work = Work(version, dialogue)
     after = Written(version)
     if not work.idle:
-        after = yield from _rework(work, extracted, model)
+        after = yield from rework(work, extracted, model)
     answers = [
         receipt(version.number, write, admission, work, mine)
         for write, admission, mine in zip(batch, admissions, cells, strict=True)
@@ -96,7 +96,7 @@ def repair(version: Version, write: Repair, model: str) -> Steps[Written]:
     told = Receipt(version.number, write.op_id, duplicate=True)
     if not work.retry and not stale:
         return Written(version, answers=(told,))
-    after = yield from _rework(work, {}, model, stale=stale)
+    after = yield from rework(work, {}, model, stale=stale)
     told = counted(replace(told, duplicate=False), work, work.retry.keys())
     return replace(after, answers=charged([told], work.summarised))
 
@@ -106,13 +106,14 @@ def forget(version: Version, write: Forget, model: str) -> Steps[Written]:
     if (write.fact is None) == (write.session is None and write.turns is None):
         raise InvalidInput("forget: name a session, or turns, or a fact, and only one; nothing was changed")
     dialogue = Dialogue(version)
-    withhold: FactId | None = None
+    first: FactsEdit | None = None
     still: tuple[TurnId, ...] = ()
     if write.fact is not None:
         fact = version.find_fact(write.fact)
         if fact is None:
             raise NotFound(f"no fact {write.fact!r} is stored; nothing was changed", fact=write.fact)
-        withhold = fact.id
+        # One key for the whole forest: to know a withheld statement again costs one hash for each key there is.
+        first = version.facts.withhold(fact.id, keyed(version.secret, "withheld"))
         places = list(fact.turns) if write.with_dialogue else []
         if not write.with_dialogue:
             still = tuple(version.sessions[session].turn_id(turn) for session, turn in fact.turns)
@@ -120,7 +121,7 @@ def forget(version: Version, write: Forget, model: str) -> Steps[Written]:
     else:
         places = _forgotten_places(version, dialogue, write)
     work = Work(version, dialogue)
-    after = yield from _rework(work, {}, model, withhold=withhold)
+    after = yield from rework(work, {}, model, first=first)
     shown = after.version.facts.shown
     gone = tuple(fact.id for fact in work.facts.removed if fact.id not in shown)
     report = Forgotten(version.number, write.op_id, len(places), gone, still)
@@ -141,17 +142,17 @@ def _forgotten_places(version: Version, dialogue: Dialogue, write: Forget) -> li
 # ---- the steps, in the order of the flow ------------------------------------------------------------------
 
 
-def _rework(
+def rework(
     work: Work,
     extracted: Mapping[CellInput, Extraction],
     model: str,
     *,
-    withhold: FactId | None = None,
+    first: FactsEdit | None = None,
     stale: frozenset[NodeId] = frozenset(),
 ) -> Steps[Written]:
-    """From edited dialogue to the next version and its rows."""
+    """From edited dialogue to the next version and its rows. `first`: what was done to its facts already."""
     yield from _extract(work, extracted)
-    edit = work.facts = _edit_facts(work, withhold)
+    edit = work.facts = _edit_facts(work, first or FactsEdit(work.version.facts))
     yield from _embed(work)
     version = _edited(work)
     entities = version.entities.edit(edit.added, edit.removed)
@@ -193,12 +194,8 @@ def _failed(work: Work) -> Map[CellId, str]:
     return failed.finish()
 
 
-def _edit_facts(work: Work, withhold: FactId | None) -> FactsEdit:
-    before = work.version.facts
-    # One key for the whole forest: to know a withheld statement again costs one hash for each key there is.
-    key = keyed(work.version.secret, "withheld")
-    first = FactsEdit(before) if withhold is None else before.withhold(withhold, key)
-    gone = [mention.id for cell in work.dead for mention in before.of_cell(cell)]
+def _edit_facts(work: Work, first: FactsEdit) -> FactsEdit:
+    gone = [mention.id for cell in work.dead for mention in first.facts.of_cell(cell)]
     return first.then(first.facts.edit(_mentions(work), gone))
 
 

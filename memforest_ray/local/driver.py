@@ -13,12 +13,22 @@ from typing import Any
 import numpy as np
 
 from memforest_ray.ambient import Clock, Random
+from memforest_ray.commit.snapshots import SnapshotInfo, check_name
 from memforest_ray.commit.version import Version
 from memforest_ray.config import Settings
 from memforest_ray.errors import Fenced, InvalidInput, Passivating
 from memforest_ray.facts.sessions import Session, admit
 from memforest_ray.forest import reading
-from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Repair
+from memforest_ray.forest.intents import (
+    Answered,
+    DeleteSnapshot,
+    Forget,
+    Ingest,
+    Intent,
+    Repair,
+    Restore,
+    Save,
+)
 from memforest_ray.ids import OpId, UserId, user_hash
 from memforest_ray.local.effects import Models
 from memforest_ray.local.published import Published
@@ -44,7 +54,7 @@ class ForestDriver:
         self._models = models
         self._settings = settings
         self._clock = clock
-        self._published = Published(user, store, models.embedder.fingerprint, settings, clock, random)
+        self._published = Published(user, store, models, settings, clock, random)
         self._writer = Writer(self._published, models, clock, settings.lane_depth_max, user_hash(user)[:12])
         self._arriving = asyncio.Lock()
         """Writes take their places in the order in which they came, however long each takes to be checked."""
@@ -68,6 +78,9 @@ class ForestDriver:
             "ingest": self._ingest,
             "forget": self._forget,
             "repair": self._repair,
+            "save": self._save,
+            "restore": self._restore,
+            "delete_snapshot": self._delete_snapshot,
         }
         reads: dict[str, Callable[..., Awaitable[Any]]] = {
             "query": self._query,
@@ -75,6 +88,7 @@ class ForestDriver:
             "stats": self._stats,
             "trees": self._trees,
             "tree": self._tree,
+            "snapshots": self._snapshots,
         }
         try:
             if op_id is not None and verb in writes:
@@ -90,7 +104,7 @@ class ForestDriver:
         """The published version, as fresh as a read's."""
         return await self._published.fresh(seen, self._settings.fresh_s)
 
-    async def _write(self, intent: Callable[[], Awaitable[Intent]], seen: int) -> Receipt | Forgotten:
+    async def _write(self, intent: Callable[[], Awaitable[Intent]], seen: int) -> Answered:
         async with self._arriving:
             write = await intent()
             version = await self._published.fresh(seen, self._settings.fresh_s)
@@ -104,12 +118,21 @@ class ForestDriver:
         admitted = await asyncio.to_thread(admit, session)
         return Ingest(op_id, admitted.record, admitted.naive_times, admitted.undated_turns, replace)
 
-    async def _forget(self, op_id: OpId, including_snapshots: bool = False, **what: Any) -> Intent:
-        del including_snapshots  # there are no snapshots yet that could hold it
+    async def _forget(self, op_id: OpId, **what: Any) -> Intent:
         return Forget(op_id, **what)
 
     async def _repair(self, op_id: OpId) -> Intent:
         return Repair(op_id)
+
+    async def _save(self, op_id: OpId, name: str, replace: bool = False) -> Intent:
+        check_name(name)
+        return Save(op_id, name, replace)
+
+    async def _restore(self, op_id: OpId, name: str) -> Intent:
+        return Restore(op_id, name)
+
+    async def _delete_snapshot(self, op_id: OpId, name: str) -> Intent:
+        return DeleteSnapshot(op_id, name)
 
     async def _query(self, version: Version, request: QueryRequest) -> Result:
         vector = await self._query_vector(version, request)
@@ -135,6 +158,9 @@ class ForestDriver:
 
     async def _tree(self, version: Version, scope: str) -> dict[str, Any]:
         return await asyncio.to_thread(reading.whole_tree, version, scope)
+
+    async def _snapshots(self, _: Version) -> list[SnapshotInfo]:
+        return list(await self._published.log.snapshots())
 
     # ---- leaving -----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """The lane: writes wait here in the order in which they came, and leave it in batches.
 
 Ingests of different sessions overtake each other: each enters a batch once it is extracted. Those of one session
-keep their order, and a forget or repair keeps its place among all.
+keep their order, and any other write keeps its place among all.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Any
 
 from memforest_ray.errors import Overloaded, Passivating
 from memforest_ray.facts.candidates import CellInput, Extraction
-from memforest_ray.forest.intents import Forgotten, Ingest, Intent, Receipt
+from memforest_ray.forest.intents import Answered, Ingest, Intent
 from memforest_ray.ids import SessionId
 
 __all__ = ["Lane", "Ticket"]
@@ -25,7 +25,7 @@ class Ticket:
     """One write on its way."""
 
     write: Intent
-    done: "asyncio.Future[Receipt | Forgotten]"
+    done: "asyncio.Future[Answered]"
     ready: bool = False
     """Whether it may enter a batch: what can be prepared without its turn is prepared."""
     extracted: Mapping[CellInput, Extraction] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Ticket:
     """By text."""
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def answer(self, outcome: Receipt | Forgotten | Exception) -> None:
+    def answer(self, outcome: Answered | Exception) -> None:
         """Tell the caller; only the first answer counts."""
         if self.done.done():
             return

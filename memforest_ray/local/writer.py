@@ -11,18 +11,30 @@ from functools import partial
 
 from memforest_ray.ambient import Clock
 from memforest_ray.commit.version import Version
-from memforest_ray.errors import Fenced, MemForestError, OutcomeUnknown
-from memforest_ray.forest import writing
+from memforest_ray.errors import Fenced, MemForestError, NotFound, OutcomeUnknown
+from memforest_ray.forest import snapshots, writing
 from memforest_ray.forest.effects import Steps
-from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Repair
+from memforest_ray.forest.intents import (
+    Answered,
+    DeleteSnapshot,
+    Forget,
+    Ingest,
+    Intent,
+    Receipt,
+    Repair,
+    Restore,
+    Save,
+)
 from memforest_ray.forest.receipts import answered, same_write, seal
 from memforest_ray.forest.work import Answer, Written
 from memforest_ray.ids import OpId
 from memforest_ray.local.effects import Models, embedded, run
 from memforest_ray.local.lane import Lane, Ticket
-from memforest_ray.local.published import Published
+from memforest_ray.local.published import Past, Published
 
 __all__ = ["Writer"]
+
+_OfSnapshot = Save | Restore | DeleteSnapshot
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +62,7 @@ class Writer:
 
     # ---- callers -----------------------------------------------------------------------------------------
 
-    def enter(self, write: Intent, version: Version) -> "asyncio.Future[Receipt | Forgotten]":
+    def enter(self, write: Intent, version: Version) -> "asyncio.Future[Answered]":
         """Where the answer of a write will be; the same operation again is joined, or answered from what is remembered.
 
         `version` is the published one. Await the future shielded: others may have joined, and the write may be
@@ -86,7 +98,7 @@ class Writer:
             task.add_done_callback(partial(self._prepared, ticket))
         return ticket
 
-    def _settled(self, op_id: OpId, done: "asyncio.Future[Receipt | Forgotten]") -> None:
+    def _settled(self, op_id: OpId, done: "asyncio.Future[Answered]") -> None:
         del self._in_flight[op_id]
         if not done.cancelled():
             done.exception()  # nobody may be waiting any more
@@ -168,22 +180,57 @@ class Writer:
             batch = [ticket for ticket in batch if ticket not in known]
         if not batch:
             return []
+        write = batch[0].write
+        if isinstance(write, Save | Restore | DeleteSnapshot):
+            done = await self._with_snapshot(version, batch, write)
+        else:
+            done = await self._write(version, batch, None)
+        return [] if done else list(batch)
+
+    async def _with_snapshot(self, version: Version, batch: Sequence[Ticket], write: _OfSnapshot) -> bool:
+        """A batch of one; whether it is done."""
+        if not isinstance(write, Save):
+            await self._published.expect(write.name)  # nothing is claimed for a name that is not there
+        elif not version.number:
+            raise NotFound("nothing is remembered here yet, so there is nothing to save; nothing was changed")
+        if isinstance(write, DeleteSnapshot):
+            gone = await self._published.delete_snapshot(write)
+            if gone is not None:
+                batch[0].answer(gone)
+            return gone is not None
+        if not await self._published.own(version):
+            return False
+        if isinstance(write, Restore):
+            return await self._write(version, batch, await self._published.past(write.name))
+        batch[0].answer(await self._published.save(write))
+        return True
+
+    async def _write(self, version: Version, batch: Sequence[Ticket], past: Past | None) -> bool:
+        """Make a batch durable; whether that could be done on `version`. A restore is a commit in any case."""
+        write = batch[0].write
         seconds: dict[str, float] = {}
         with self._timing(seconds, "write"):
             vectors = {text: row for ticket in batch for text, row in ticket.vectors.items()}
-            written = await run(self._steps(version, batch), self._models, vectors)
-        if not written.changes.empty:
+            written = await run(self._steps(version, batch, past), self._models, vectors)
+        if past is not None or not written.changes.empty:
             if not await self._published.own(version):
-                return list(batch)
+                return False
             written = seal(written, self._published.log.version + 1)
             with self._timing(seconds, "commit"):
-                await self._published.land(written, [ticket.write.op_id for ticket in batch])
+                await self._published.land(
+                    written,
+                    [ticket.write.op_id for ticket in batch],
+                    including_snapshots=isinstance(write, Forget) and write.including_snapshots,
+                    index=None if past is None else past.index,
+                )
         _tell(batch, written, seconds)
-        return []
+        return True
 
-    def _steps(self, version: Version, batch: Sequence[Ticket]) -> Steps[Written]:
+    def _steps(self, version: Version, batch: Sequence[Ticket], past: Past | None) -> Steps[Written]:
         model = self._models.summarizer.model
         write = batch[0].write
+        if isinstance(write, Restore) and past is not None:
+            return snapshots.restore(version, write, past.version, past.rows, model)
         if isinstance(write, Forget):
             return writing.forget(version, write, model)
         if isinstance(write, Repair):
@@ -214,7 +261,7 @@ class Writer:
             seconds[stage] = seconds.get(stage, 0.0) + self._clock.elapsed() - started
 
 
-def _known(version: Version, write: Intent) -> Receipt | Forgotten | MemForestError:
+def _known(version: Version, write: Intent) -> Answered | MemForestError:
     try:
         told = answered(version, write)
     except MemForestError as error:

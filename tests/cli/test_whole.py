@@ -10,6 +10,7 @@ from memforest_ray import client
 from memforest_ray.config import Settings
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.local import LocalRuntime, Models
+from memforest_ray.models import offline
 from memforest_ray.storage.open import open_store
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.trees.summaries import SelectionSummarizer
@@ -114,3 +115,19 @@ def test_a_memory_is_examined(program: Program) -> None:
     assert "everything fits" in program("doctor", "--user", "bob", "--deep").out
     assert program("doctor", "--user", "nobody", "--deep").code == 2
     assert program("doctor", "--deep").code == 2
+
+
+@pytest.mark.usefixtures("store")
+def test_a_memory_travels_as_a_file(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `export` writes `import` makes another user's memory; neither overwrites anything."""
+    monkeypatch.setattr(offline, "OnnxEmbedder", lambda *_args, **_options: HashEmbedder())
+    assert program("ingest", str(BOB), "--user", "bob").code == 0
+    path = str(tmp_path / "bob.memory")
+    assert program("export", "bob", path).code == 0
+    assert program("export", "bob", path).code == 2
+    assert program("import", path, "--user", "rob", "--json").data["sessions"] == 16
+    assert program("import", path, "--user", "rob").code == 2
+    assert program("stats", "rob", "--json").data["facts"] == program("stats", "bob", "--json").data["facts"]
+    assert program("doctor", "--user", "rob", "--deep").code == 0
+    assert program("import", str(BOB), "--user", "eve").code != 0
+    assert program("export", "nobody", str(tmp_path / "x")).code == 2

@@ -33,6 +33,13 @@ def say(row: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+async def _standard_input() -> asyncio.StreamReader:
+    """Unlike a thread that reads, this keeps nobody from leaving when a command fails in an unforeseen way."""
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    return reader
+
+
 class Worker:
     """Does commands, `window` of them at a time, each begun in the order in which it came."""
 
@@ -47,8 +54,9 @@ class Worker:
         self._window = asyncio.Semaphore(orders.window)
 
     async def work(self) -> None:
+        commands = await _standard_input()
         async with asyncio.TaskGroup() as tasks:
-            while line := await asyncio.to_thread(sys.stdin.readline):
+            while line := await commands.readline():
                 await self._window.acquire()
                 tasks.create_task(self._answer(json.loads(line)))
         await self._runtime.close()

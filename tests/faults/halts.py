@@ -13,8 +13,9 @@ __all__ = ["PHASES", "Halt", "HaltingExtractor", "HaltingStore", "HaltingSummari
 
 T = TypeVar("T")
 Phase = Literal["extracting", "refreshing", "claiming", "landing", "checkpointing", "erasing"]
-"""claiming: around the change of a manifest that takes the forest. landing: a slot is created, and nobody knows yet.
-checkpointing: around each part, and the manifest that lists it. erasing: around every change made by a forget."""
+"""claiming: around the change of a manifest that takes the forest. landing: before a slot is created, and when it
+stands and nobody knows yet, in turn. checkpointing: around each part, and the manifest that lists it. erasing: around
+every change made by a forget."""
 PHASES: tuple[Phase, ...] = get_args(Phase)
 Moment = Literal["before", "after"]
 
@@ -50,7 +51,7 @@ class Halt:
             self._parts_written = "/seg/" in key or moment == "before"
         elif key.endswith("/M"):
             self.reached("claiming", place)
-        elif "/wal/" in key and moment == "after":
+        elif "/wal/" in key:
             self.reached("landing", place)
 
 

@@ -76,7 +76,9 @@ class Child:
     def hear(self) -> dict[str, Any]:
         """The next line; waits for it."""
         assert self._process.stdout is not None
-        row: dict[str, Any] = json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        assert line, "it has left"
+        row: dict[str, Any] = json.loads(line)
         return row
 
     def do(self, deed: Deed) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What a process that is going to be killed has to do, and how it is told: both sides know the same sessions."""
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,11 +8,11 @@ from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import SessionId
 from memforest_ray.testing.conversations import conversation
 
-__all__ = ["FINGERS", "SESSIONS", "Deed", "Orders", "deeds", "secret_word", "session"]
+__all__ = ["SESSIONS", "Deed", "Orders", "deeds", "name", "secret_word", "session"]
 
 SESSIONS = 60
-FINGERS = 6
-"""Every so many sessions one is a secret."""
+SECRET_EVERY = 6
+"""Every so many sessions one tells a secret."""
 _SEED = 7
 _CONVERSATION = conversation(_SEED, SESSIONS, turns_max=5)
 
@@ -56,7 +55,7 @@ def secret_word(number: int) -> str:
 
 def session(number: int) -> Session:
     """Two to six turns; one in six tells a secret."""
-    if number % FINGERS:
+    if number % SECRET_EVERY:
         return _CONVERSATION[number]
     word = secret_word(number)
     turns = [Turn(f"My PIN word is {word}.", "Bob"), Turn("I like chess.", "Ana"), Turn(f"{word} it is.", "Ana")]
@@ -67,15 +66,10 @@ def deeds(forgetting: bool) -> Iterator[Deed]:
     """All of it, in order. With `forgetting` each secret is forgotten two sessions after it was told."""
     for number in range(SESSIONS):
         yield Deed(f"in-{number}", "ingest", number)
-        if forgetting and number % FINGERS == 2:
+        if forgetting and number % SECRET_EVERY == 2:
             yield Deed(f"out-{number - 2}", "forget", number - 2)
 
 
 def name(number: int) -> SessionId:
     """The id of a session."""
     return SessionId(session(number).id)
-
-
-def rng_of(*what: object) -> random.Random:
-    """Chance for a test, the same each time."""
-    return random.Random(":".join(map(str, what)))

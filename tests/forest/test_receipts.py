@@ -8,7 +8,18 @@ import pytest
 from memforest_ray.commit.version import OPERATIONS_KEPT
 from memforest_ray.errors import InvalidInput
 from memforest_ray.facts.sessions import Session, admit
-from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Intent, Receipt, Repair, Usage
+from memforest_ray.forest.intents import (
+    Forget,
+    Forgotten,
+    Ingest,
+    Intent,
+    Receipt,
+    Repair,
+    Restore,
+    Restored,
+    Save,
+    Usage,
+)
 from memforest_ray.forest.receipts import answered, charged, same_write, seal
 from memforest_ray.forest.work import Written
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
@@ -30,6 +41,7 @@ RECEIPT = Receipt(
     notes=("some of its turns were forgotten earlier and stay so",),
 )
 REPORT = Forgotten(0, OpId("b"), 2, (FactId("f1"),), (TurnId("s1#0"),))
+RESTORED = Restored(0, OpId("d"), "old", 3)
 
 
 async def test_a_sealed_batch_is_remembered(forests: Forests) -> None:
@@ -54,8 +66,8 @@ async def test_only_the_newest_operations_are_kept(forests: Forests) -> None:
     assert sealed.changes.drops["operations"] == {"op1"}
 
 
-@pytest.mark.parametrize("told", [RECEIPT, REPORT, Receipt(0, OpId("a"))])
-def test_a_receipt_goes_through_its_row(told: Receipt | Forgotten) -> None:
+@pytest.mark.parametrize("told", [RECEIPT, REPORT, RESTORED, Receipt(0, OpId("a"))])
+def test_a_receipt_goes_through_its_row(told: Receipt | Forgotten | Restored) -> None:
     """What comes back is what was told."""
     assert type(told).from_json(told.to_json()) == told
 
@@ -67,15 +79,23 @@ async def test_a_retry_is_told_the_same(forests: Forests, say: Say) -> None:
         "ingest": Ingest(OpId("a"), record),
         "forget": Forget(OpId("b"), session="s1"),
         "repair": Repair(OpId("c")),
+        "restore": Restore(OpId("d"), "old"),
     }
     version = await forests.open().version()
-    answers = (RECEIPT, REPORT, Receipt(0, OpId("c")))
+    answers = (RECEIPT, REPORT, Receipt(0, OpId("c")), RESTORED)
     version = seal(Written(version, answers=answers), 7).version
     told = [answered(version, write) for write in writes.values()]
-    assert [answer and answer.op_id for answer in told] == ["a", "b", "c"]
+    assert [answer and answer.op_id for answer in told] == ["a", "b", "c", "d"]
     assert answered(version, Repair(OpId("new"))) is None
     other = admit(say("s2", "Hi.")).record
-    for write in (Repair(OpId("a")), Repair(OpId("b")), Ingest(OpId("a"), other), Forget(OpId("c"), fact="f1")):
+    for write in (
+        Repair(OpId("a")),
+        Repair(OpId("b")),
+        Ingest(OpId("a"), other),
+        Forget(OpId("c"), fact="f1"),
+        Restore(OpId("d"), "new"),
+        Save(OpId("d"), "old"),
+    ):
         with pytest.raises(InvalidInput):
             answered(version, write)
 
@@ -98,6 +118,9 @@ def test_two_writes_under_one_id(say: Say) -> None:
     for write in (other, Repair(OpId("a")), Forget(OpId("a"), session="s1")):
         with pytest.raises(InvalidInput):
             same_write(write, one)
+    same_write(Save(OpId("a"), "old"), Save(OpId("a"), "old"))
+    with pytest.raises(InvalidInput):
+        same_write(Save(OpId("a"), "old"), Save(OpId("a"), "new"))
 
 
 async def test_what_a_receipt_counts(forests: Forests, say: Say) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.facts.sessions import Session, TimeLike, Turn
 from memforest_ray.local.effects import Models
 from memforest_ray.storage.memory import MemoryStore
@@ -36,3 +37,9 @@ def say() -> Callable[..., Session]:
         return Session(name, [Turn(text, ("Bob", "Ann")[place % 2]) for place, text in enumerate(texts)], time=time)
 
     return make
+
+
+@pytest.fixture
+def plain(store: MemoryStore) -> Forests:
+    """Forests that find facts by rules, as a user's do."""
+    return Forests(store, Models(RuleExtractor(), SelectionSummarizer(), HashEmbedder()))

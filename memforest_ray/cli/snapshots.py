@@ -1,0 +1,90 @@
+"""`memforest save`, `restore` and `snapshots`: states of a memory under names."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memforest_ray.cli.call import Call
+from memforest_ray.cli.failures import OK
+from memforest_ray.cli.screen import clean
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+
+    from memforest_ray.commit.snapshots import SnapshotInfo
+
+__all__ = ["restore", "save", "snapshots"]
+
+_User = Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The snapshot's name: any text.")]
+
+
+def save(
+    call: Call,
+    user: _User,
+    name: _Name,
+    replace: Annotated[bool, typer.Option("--replace", help="In place of an older one of that name.")] = False,
+) -> int:
+    """Keep a memory as it is now, under a name."""
+    with call.client() as client:
+        saved = client.user(user).save(name, replace=replace)
+    line = f"saved as {name}: version {saved.version}"
+    call.answer({"user": user, **saved.to_json()}, lambda screen: screen.print(clean(line)))
+    return OK
+
+
+def restore(call: Call, user: _User, name: _Name) -> int:
+    """Make a saved state the present one; what was forgotten since stays forgotten."""
+    with call.client() as client:
+        restored = client.user(user).restore(name)
+    line = f"restored {name}: version {restored.version} is as version {restored.snapshot_version} was"
+    call.answer({"user": user, **restored.to_json()}, lambda screen: screen.print(clean(line)))
+    return OK
+
+
+def snapshots(
+    call: Call,
+    user: _User,
+    delete: Annotated[str | None, typer.Option("--delete", metavar="NAME", help="Let go of this one.")] = None,
+) -> int:
+    """List what is saved of a memory, or delete one of them."""
+    with call.client() as client:
+        memory = client.user(user)
+        if delete is not None:
+            memory.delete_snapshot(delete)
+            call.answer({"user": user, "deleted": delete}, lambda screen: screen.print(clean(f"deleted {delete}")))
+            return OK
+        kept = memory.snapshots()
+    call.answer({"user": user, "snapshots": [_row(info) for info in kept]}, lambda screen: _draw(screen, kept))
+    return OK
+
+
+def _row(info: "SnapshotInfo") -> dict[str, Any]:
+    row = asdict(info)
+    row["created"] = _created(info).isoformat()
+    del row["created_ms"]
+    return row
+
+
+def _created(info: "SnapshotInfo") -> datetime:
+    return datetime.fromtimestamp(info.created_ms / 1000, UTC)
+
+
+def _draw(screen: "Console", kept: "list[SnapshotInfo]") -> None:
+    from rich.table import Table  # noqa: PLC0415 - for speed
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    if not kept:
+        screen.print(Text("nothing is saved", style="yellow"))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name")
+    table.add_column("created (UTC)")
+    table.add_column("version", justify="right")
+    table.add_column("bytes", justify="right")
+    for info in kept:
+        created = _created(info).strftime("%Y-%m-%d %H:%M")
+        table.add_row(Text(clean(info.name)), created, f"{info.version:,}", f"{info.bytes:,}")
+    screen.print(table)

@@ -1,0 +1,123 @@
+"""Snapshots under what was forgotten since: how a kept state forgets, too, and how it becomes the present again.
+
+Pure. What must leave a snapshot is read off two versions and never off what somebody asked for: whoever resumes an
+erasure comes to the same, and of a snapshot that has forgotten already nothing more is wanted.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from memforest_ray.commit.changes import Changes
+from memforest_ray.commit.version import Tables, Version, load_sessions
+from memforest_ray.errors import CorruptState
+from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.facts.withheld import keyed_hash
+from memforest_ray.forest.dialogue import Dialogue, Place, hole_of, session_key, turns_key
+from memforest_ray.forest.effects import Steps
+from memforest_ray.forest.intents import Restore, Restored
+from memforest_ray.forest.work import Work, Written
+from memforest_ray.forest.writing import rework
+from memforest_ray.ids import SessionId
+
+__all__ = ["KEPT", "Lag", "forgotten_again", "holds_forgotten", "lagging", "restore"]
+
+KEPT = ("birth", "forgotten", "operations")
+"""Tables that a restore leaves as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Dialogue of a snapshot that the forest has forgotten since."""
+
+    sessions: tuple[SessionId, ...] = ()
+    turns: tuple[Place, ...] = ()
+    """Of other sessions."""
+
+
+def lagging(then: Version, now: Version) -> Lag:
+    """What `then` holds and `now` knows as forgotten. Raises CorruptState when they are not of one forest.
+
+    A session that was forgotten and is not back goes whole; of one that is there go the turns whose hashes `now`
+    keeps, unless the same turn stands at the same place.
+    """
+    return _lag(then.sessions, then.secret, now)
+
+
+def holds_forgotten(tables: Tables, now: Version) -> bool:
+    """Whether anything lags in the rows of a snapshot; told without building a version of them. See `lagging`."""
+    return _lag(load_sessions(tables), tables.get("birth", {}).get("secret", now.secret), now) != Lag()
+
+
+def _lag(held: Mapping[SessionId, SessionRecord], secret: str, now: Version) -> Lag:
+    if secret != now.secret:
+        raise CorruptState("the snapshot is of another memory; nothing was changed; delete it")
+    sessions: list[SessionId] = []
+    turns: list[Place] = []
+    for name, record in sorted(held.items()):
+        told = now.forgotten.get(session_key(now.secret, name))
+        if told is not None and name not in now.sessions:
+            sessions.append(name)
+        else:
+            turns += _forgotten_turns(record, now, told or ())
+    return Lag(tuple(sessions), tuple(turns))
+
+
+def _forgotten_turns(record: SessionRecord, now: Version, told: Iterable[str]) -> Iterator[Place]:
+    stored = now.sessions.get(record.id)
+    present = () if stored is None else stored.turns
+    kept = now.forgotten.get(turns_key(now.secret, record.id), ())
+    holes = {*told, *kept, *(turn.hole for turn in present if turn.hole)}
+    if not holes:
+        return
+    for index, turn in enumerate(record.turns):
+        still = index < len(present) and present[index].key == turn.key
+        if turn.hole is None and not still and hole_of(now.secret, turn) in holes:
+            yield record.id, index
+
+
+def forgotten_again(then: Version, now: Version, model: str) -> Steps[Written]:
+    """The version `then` without what `now` has forgotten of its dialogue; no changes when nothing lags."""
+    work = Work(then, _caught_up(then, now))
+    if work.idle:
+        return Written(then)
+    return (yield from rework(work, {}, model))
+
+
+def restore(now: Version, write: Restore, then: Version, rows: Changes, model: str) -> Steps[Written]:
+    """Make `then` the version after `now`; `rows` turn all tables but `KEPT` into those of `then`.
+
+    What was forgotten since stays forgotten, and a fact withheld since does not show again.
+    """
+    base = replace(then, number=now.number, forgotten=now.forgotten, operations=now.operations)
+    dialogue = _caught_up(base, now)
+    for record in now.sessions.values():
+        dialogue.keep_holes(record)
+    work = Work(base, dialogue)
+    first = base.facts.withhold_hashed(_withheld(now))
+    after = Written(base)
+    if first.rows or dialogue.told or not work.idle:
+        after = yield from rework(work, {}, model, first=first)
+    changes = Changes()
+    if not now.operations:  # nothing was ever committed
+        changes.put("birth", "secret", now.secret)
+    changes.absorb(rows)
+    changes.absorb(after.changes)
+    told = Restored(now.number, write.op_id, write.name, then.number)
+    return replace(after, changes=changes, answers=(told,))
+
+
+def _caught_up(then: Version, now: Version) -> Dialogue:
+    """The dialogue of `then` without what lags."""
+    dialogue = Dialogue(then)
+    lag = lagging(then, now)
+    for session in lag.sessions:
+        dialogue.forget_session(session)
+    dialogue.forget_turns(lag.turns)
+    return dialogue
+
+
+def _withheld(now: Version) -> Iterator[tuple[str, str]]:
+    """All that is withheld now, by hash: which of it has mentions is another matter then."""
+    held = now.facts.withheld
+    yield from held.pairs()
+    yield from ((key, keyed_hash(key, atom)) for atom, key in held.atoms.items())
