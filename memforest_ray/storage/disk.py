@@ -8,6 +8,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,11 @@ _WRITING = ".writing"
 """Folder of half-written files. Its writer locks each, so one that can be locked belongs to the dead."""
 _LOCKS = ".locks"
 """Folder of the lock files of `swap`: at most 256, shared by hash: they neither pile up nor name a user."""
+
+
+LOCK_PATIENCE_S = 20.0
+"""Seconds to wait for a lock: a swap holds it for milliseconds, so who holds it longer has been stopped."""
+_LOCK_STEP_S = 0.001
 
 
 class DiskStore:
@@ -173,7 +179,14 @@ class DiskStore:
         except OSError as error:
             self._refuse("lock", path, error)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if not _lock(descriptor, LOCK_PATIENCE_S):
+                raise StoreUnavailable(
+                    f"The folder {self._root} is locked by another process that does not go on. "
+                    "Nothing was changed; look for a stopped memforest process, then make the same call again.",
+                    url=self.url,
+                    key=self._key(path),
+                    refused=True,
+                )
             yield
         finally:
             os.close(descriptor)
@@ -211,6 +224,21 @@ def _write_all(descriptor: int, body: bytes) -> None:
     rest = memoryview(body)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def _lock(descriptor: int, patience_s: float) -> bool:
+    """Take the lock, or give up: death releases one, but a process that is stopped holds it for ever."""
+    waited, step = 0.0, _LOCK_STEP_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waited >= patience_s:
+                return False
+            threading.Event().wait(step)
+            waited, step = waited + step, min(2 * step, 32 * _LOCK_STEP_S)
+        else:
+            return True
 
 
 def _open_locked(folder: Path, random: Random) -> tuple[Path, int]:

@@ -1,6 +1,7 @@
 """The folder store: durability, several processes, clear refusals."""
 
 import asyncio
+import fcntl
 import multiprocessing
 import os
 import stat
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memforest_ray.errors import InvalidInput, StoreUnavailable
+from memforest_ray.storage import disk
 from memforest_ray.storage.disk import DiskStore
 from memforest_ray.storage.store import Precondition
 
@@ -128,3 +130,23 @@ async def test_processes_that_race_lose_no_step(tmp_path: Path) -> None:
     for racer in racers:
         await asyncio.to_thread(racer.join)
     assert ([racer.exitcode for racer in racers], (await store.get("count")).body) == ([0, 0, 0], b"60")
+
+
+async def test_a_lock_that_is_never_released_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was stopped in a swap must not stop all the others; nothing of theirs is written."""
+    monkeypatch.setattr(disk, "LOCK_PATIENCE_S", 0.0)
+    store = DiskStore(tmp_path)
+    tag = await store.create("v1/a", b"1")
+    await store.swap("v1/a", b"2", tag)
+    held = [os.open(path, os.O_RDWR) for path in (tmp_path / ".locks").iterdir()]
+    for descriptor in held:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    with pytest.raises(StoreUnavailable, match="locked by another process") as refused:
+        await store.overwrite("v1/a", b"3")
+
+    for descriptor in held:
+        os.close(descriptor)
+    assert refused.value.detail["refused"]
+    assert (await store.get("v1/a")).body == b"2"
+    await store.overwrite("v1/a", b"3")
