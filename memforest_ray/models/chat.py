@@ -1,0 +1,79 @@
+"""What a chat model is to the rest of the library: a question of fixed shape, an answer that fits its schema or none.
+
+What is asked, and what the answer means, stands where its noun is made (facts, trees, query). Here is only the door.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "ChatUsage"]
+
+ChatRole = Literal["extract", "summarise", "judge", "plan", "rank", "answer"]
+"""What a call is for; each role may have its own endpoints and model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call. The fixed part comes first, so that a server's prefix cache holds it."""
+
+    role: ChatRole
+    system: str
+    """The same text in every call of a role and prompt version."""
+    text: str
+    """What this call is about."""
+    schema: Mapping[str, Any]
+    """JSON schema of the answer, one text per role."""
+    tokens_max: int
+    """Most tokens of the answer."""
+    owner: str = ""
+    """Who shares an endpoint fairly with others: a forest's name."""
+    urgent: bool = False
+    """Somebody waits for it: goes before bulk."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatUsage:
+    """What answers have cost; adds up."""
+
+    calls: int = 0
+    """Requests that went out, retries included."""
+    retries: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the prompt tokens, those that the server had in its prefix cache."""
+    completion_tokens: int = 0
+
+    def __add__(self, other: "ChatUsage") -> "ChatUsage":
+        return ChatUsage(
+            self.calls + other.calls,
+            self.retries + other.retries,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """The answer as parsed JSON, or why there is none."""
+
+    value: Mapping[str, Any] | None
+    failure: str | None = None
+    """Set when no usable answer came: refused, empty, malformed, truncated, or nobody answered."""
+    answered: bool = True
+    """Whether the server answered at all, however badly."""
+    truncated: bool = False
+    """Cut at `tokens_max`: `value` holds the complete leading items, if any."""
+    usage: ChatUsage = field(default_factory=ChatUsage)
+
+
+class ChatModel(Protocol):
+    """Answers requests. A failure is a value, not an exception."""
+
+    @property
+    def model(self) -> str:
+        """Name and prompt-independent version: part of every cache key."""
+
+    async def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        """One reply for each, in order; all in flight at once, up to the endpoint's permits."""
