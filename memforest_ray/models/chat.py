@@ -3,11 +3,11 @@
 What is asked, and what the answer means, stands where its noun is made (facts, trees, query). Here is only the door.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "ChatUsage"]
+__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "ChatUsage", "StreamingChat"]
 
 ChatRole = Literal["extract", "summarise", "judge", "plan", "rank", "answer"]
 """What a call is for; each role may have its own endpoints and model."""
@@ -22,8 +22,8 @@ class ChatRequest:
     """The same text in every call of a role and prompt version."""
     text: str
     """What this call is about."""
-    schema: Mapping[str, Any]
-    """JSON schema of the answer, one text per role."""
+    schema: Mapping[str, Any] | None
+    """JSON schema of the answer, one per role; `None`: plain text, which a reply holds as `{"text": ...}`."""
     tokens_max: int
     """Most tokens of the answer."""
     owner: str = ""
@@ -64,7 +64,9 @@ class ChatReply:
     answered: bool = True
     """Whether the server answered at all, however badly."""
     truncated: bool = False
-    """Cut at `tokens_max`: `value` holds the complete leading items, if any."""
+    """Cut at `tokens_max`: `value` holds the complete leading items, if any. Or too long to be asked at all."""
+    repairable: bool = False
+    """With a failure: asked in other words, the model may do better."""
     usage: ChatUsage = field(default_factory=ChatUsage)
 
 
@@ -77,3 +79,14 @@ class ChatModel(Protocol):
 
     async def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
         """One reply for each, in order; all in flight at once, up to the endpoint's permits."""
+
+
+class StreamingChat(Protocol):
+    """A chat model whose answer can be read while it is written."""
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[str]:
+        """The answer's text, piece by piece; `schema` must be None.
+
+        Raises:
+            LLMUnavailable: no answer came, or it broke off; what was yielded before stands.
+        """

@@ -20,6 +20,7 @@ from tokenizers import Encoding, Tokenizer
 
 from memforest_ray.errors import InvalidInput
 from memforest_ray.models.embedder import Fingerprint, Vectors
+from memforest_ray.models.integers import integer_products
 
 __all__ = ["OnnxEmbedder"]
 
@@ -49,12 +50,13 @@ class OnnxEmbedder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        integers = integer_products(model)
+        self._session = onnxruntime.InferenceSession(integers or model, options, providers=["CPUExecutionProvider"])
         self._inputs = frozenset(one.name for one in self._session.get_inputs())
         self._tokenizer = _tokenizer(tokenizer)
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="embed")
-        name = _SHIPPED if folder is None else folder.name
+        name = (_SHIPPED if folder is None else folder.name) + ("-dynamic" if integers else "")
         self._fingerprint = _fingerprint(f"{name}@{_digest(model)}", self._run("a").shape[0])
 
     @property

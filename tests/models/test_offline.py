@@ -100,7 +100,7 @@ async def test_a_folder_names_another_model(shipped: OnnxEmbedder, tmp_path: Pat
     (tmp_path / "tokenizer.json").symlink_to(tokenizer)
     named = OnnxEmbedder(tmp_path, threads=1)
     assert np.array_equal(await named.embed(TEXTS[:2]), await shipped.embed(TEXTS[:2]))
-    assert named.fingerprint.model.startswith(f"{tmp_path.name}@")
+    assert named.fingerprint.model.startswith(f"{tmp_path.name}-dynamic@")
     assert named.fingerprint.model.split("@")[1] == shipped.fingerprint.model.split("@")[1]
     named.close()
 
@@ -121,6 +121,6 @@ def test_fingerprints_differ_by_model(shipped: OnnxEmbedder) -> None:
     """The fingerprint tells models and dimensions apart and holds ordered thresholds."""
     mark = shipped.fingerprint
     assert mark.dimension == 384
-    assert mark.model.startswith("all-MiniLM-L6-v2-int8@")
+    assert mark.model.startswith("all-MiniLM-L6-v2-int8-dynamic@")
     assert mark.neighbour < mark.scene_spawn < mark.scene_assign < mark.scene_merge < mark.equivalent
     assert HashEmbedder(32).fingerprint != HashEmbedder(64).fingerprint

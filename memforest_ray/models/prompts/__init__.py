@@ -1,0 +1,1 @@
+"""What models are told: the fixed text and the schema of each role, one file per role."""
