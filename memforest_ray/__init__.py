@@ -10,11 +10,13 @@ for hit in alice.query("Where did Bob live before moving to Miami?"):
 """
 
 from memforest_ray.client import AsyncClient, AsyncUser, Client, User, connect, connect_async
+from memforest_ray.commit.journal import News
 from memforest_ray.commit.snapshots import SnapshotInfo
 from memforest_ray.config import Settings
 from memforest_ray.errors import (
     ClusterUnavailable,
     CorruptState,
+    Denied,
     EmbeddingMismatch,
     Fenced,
     InvalidInput,
@@ -30,6 +32,8 @@ from memforest_ray.errors import (
 )
 from memforest_ray.facts.readers import Conversation, read_conversations
 from memforest_ray.facts.sessions import Session, Turn
+from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
+from memforest_ray.forest.forecast import Forecast
 from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved
 from memforest_ray.query.result import Answer, Hit, Result
 
@@ -40,19 +44,26 @@ __all__ = [
     "Client",
     "ClusterUnavailable",
     "Conversation",
+    "Corrected",
     "CorruptState",
+    "Denied",
     "EmbeddingMismatch",
     "Fenced",
+    "Forecast",
     "Forgotten",
     "Hit",
     "InvalidInput",
     "LLMUnavailable",
     "MemForestError",
+    "Merged",
+    "News",
     "NotFound",
     "OutcomeUnknown",
     "Overloaded",
     "Passivating",
     "Receipt",
+    "Reembedded",
+    "Renewed",
     "Restored",
     "Result",
     "Saved",

@@ -6,35 +6,34 @@ retries what is safe to retry under one `op_id`, and sends the highest version i
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from copy import copy
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from memforest_ray.ambient import Random, SystemRandom
 from memforest_ray.config import Settings, load_settings
-from memforest_ray.errors import InvalidInput, MemForestError, VersionGone
+from memforest_ray.errors import InvalidInput, MemForestError
 from memforest_ray.facts.sessions import Session
 from memforest_ray.forest import Forgotten, Receipt, Restored, Saved
+from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
+from memforest_ray.handles import AsyncUser, Progress, Told, checked_user
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.query.request import QueryRequest
+from memforest_ray.policy import check, named_policy
 from memforest_ray.query.result import Answer, Result
 from memforest_ray.storage.open import open_store
 
 if TYPE_CHECKING:  # a client that asks for no snapshots loads nothing of the log
+    from memforest_ray.commit.journal import News
     from memforest_ray.commit.snapshots import SnapshotInfo
+    from memforest_ray.forest.forecast import Forecast
 
 __all__ = ["AsyncClient", "AsyncUser", "Client", "Progress", "Runtime", "User", "connect", "connect_async"]
 
 T = TypeVar("T")
-Progress = Callable[[int, int, Receipt | MemForestError], None]
-"""Called after each session of `ingest_many`: sessions done, sessions in all, what became of this one."""
-
-SESSIONS_IN_FLIGHT = 32
-"""Of one `ingest_many`: enough to fill a batch while the one before it commits."""
-
-USER_ID_BYTES_MAX = 4096
+FORESTS_WARMED_AT_ONCE = 16
+"""Of one `warm`: each reads its objects in parallel already."""
 
 
 class Runtime(Protocol):
@@ -55,8 +54,8 @@ class Runtime(Protocol):
     async def users(self, prefix: str) -> list[str]:
         """Ids of the users whose forests the store holds, sorted."""
 
-    async def delete_user(self, user: UserId) -> None:
-        """Remove everything of one user, for good."""
+    async def delete_user(self, user: UserId) -> Sequence[str]:
+        """Remove everything of one user, for good; the users whose memories hold a copy of it."""
 
     async def close(self) -> None:
         """Drain, checkpoint, and stop only what this runtime started."""
@@ -93,186 +92,8 @@ def connect(**given: Any) -> "Client":
     return Client(_settings(given))
 
 
-def checked_user(user: str) -> UserId:
-    """Any text is a user id, but not an empty or an endless one. Raises InvalidInput."""
-    if not isinstance(user, str) or not user:
-        raise InvalidInput(f"a user id is a text that is not empty, not {user!r}; nothing was done")
-    if len(user.encode("utf-8", "surrogatepass")) > USER_ID_BYTES_MAX:
-        raise InvalidInput(f"a user id has at most {USER_ID_BYTES_MAX} bytes in UTF-8; nothing was done")
-    return UserId(user)
-
-
-class AsyncUser:
-    """One user's memory, wherever it lives. Made by `AsyncClient.user`."""
-
-    def __init__(self, client: "AsyncClient", user: UserId) -> None:
-        self.id = user
-        self._client = client
-        self._seen = 0
-
-    async def _read(self, verb: str, **arguments: Any) -> Any:
-        return await self._client.call(self.id, verb, arguments, op_id=None, seen=self._seen)
-
-    async def _search(self, verb: str, request: QueryRequest) -> Any:
-        least = request.at_least or 0
-        found = await self._client.call(self.id, verb, {"request": request}, op_id=None, seen=max(self._seen, least))
-        held = found.result if isinstance(found, Answer) else found
-        if held is not None and held.version < least:
-            raise VersionGone(f"this memory is at version {held.version}; there is no version {least} of it")
-        return found
-
-    async def _write(self, verb: str, op_id: str | None, **arguments: Any) -> Any:
-        name = OpId(op_id or self._client.random.nonce())
-        answer = await self._client.call(self.id, verb, arguments, op_id=name, seen=self._seen)
-        self._seen = max(self._seen, answer.version)
-        return answer
-
-    async def ingest(
-        self,
-        session: Session,
-        *,
-        op_id: str | None = None,
-        wait: Literal["refreshed"] = "refreshed",
-        replace: bool = False,
-    ) -> Receipt:
-        """Make one session memory; it is queryable when this returns.
-
-        The same session again is `duplicate` and writes nothing; a longer one adds what follows. `op_id` names the
-        write: the same one again, after whatever failure, is done once. Raises InvalidInput, SessionConflict (other
-        turns are stored under this id; `replace=True` puts the new ones in their place), Overloaded,
-        LLMUnavailable, StoreUnavailable, OutcomeUnknown.
-        """
-        receipt: Receipt = await self._write("ingest", op_id, session=session, replace=replace, wait=wait)
-        return receipt
-
-    async def ingest_many(
-        self,
-        sessions: Iterable[Session],
-        *,
-        on_progress: Progress | None = None,
-        wait: Literal["refreshed"] = "refreshed",
-        replace: bool = False,
-    ) -> list[Receipt]:
-        """Make many sessions memory, many at a time; receipts in the order of the sessions.
-
-        All are tried; then the first error is raised, the others are in its notes; `detail["session"]` of each says
-        whose it is. What was acknowledged stays.
-        """
-        pending = list(sessions)
-        window = asyncio.Semaphore(SESSIONS_IN_FLIGHT)
-        done = 0
-
-        async def one(session: Session) -> Receipt | MemForestError:
-            nonlocal done
-            async with window:
-                try:
-                    outcome: Receipt | MemForestError = await self.ingest(session, wait=wait, replace=replace)
-                except MemForestError as error:
-                    # A batch that failed gives all its writes one error: each session has its own.
-                    outcome = _copied(error, f"session {session.id!r}", session=session.id)
-            done += 1
-            if on_progress:
-                on_progress(done, len(pending), outcome)
-            return outcome
-
-        outcomes = await asyncio.gather(*(one(session) for session in pending))
-        errors = [outcome for outcome in outcomes if isinstance(outcome, MemForestError)]
-        if errors:
-            others = (f"{'; '.join(other.__notes__)}: {other}" for other in errors[1:])
-            raise _copied(errors[0], *errors[0].__notes__, *others)
-        return [outcome for outcome in outcomes if isinstance(outcome, Receipt)]
-
-    async def query(self, text: str, *, at_least: Receipt | int | None = None, **options: Any) -> Result:
-        """Evidence for `text`, best first.
-
-        Options: `k`, `mode` ("flat", "root", "embed"), `expand`, `as_of`, `since`, `until` (times in any form that
-        a turn's time may have), `asked` (when the question was), `families`, `kind`, `speaker`, `session`,
-        `entity`, `token_budget`, `zone`.
-        `at_least`: a receipt, or its version, that the answer must know of. Raises InvalidInput, VersionGone.
-        """
-        result: Result = await self._search("query", _request(text, at_least, options))
-        self._seen = max(self._seen, result.version)
-        return result
-
-    async def ask(self, text: str, *, at_least: Receipt | int | None = None, **options: Any) -> Answer:
-        """An answer from the evidence alone, naming its sources, or "not in memory"."""
-        answer: Answer = await self._search("ask", _request(text, at_least, options))
-        return answer
-
-    async def forget(
-        self,
-        *,
-        session: str | None = None,
-        turns: Sequence[str] | None = None,
-        fact: str | None = None,
-        with_dialogue: bool = False,
-        including_snapshots: bool = False,
-        op_id: str | None = None,
-    ) -> Forgotten:
-        """Erase a session, turns (of `session`, if their ids are not unique) or one fact, and what was made of them.
-
-        A forgotten fact's dialogue stays unless `with_dialogue`; the report names the turns that still hold it.
-        Raises NotFound; InvalidInput, also when a snapshot holds the dialogue: `including_snapshots` takes it out of
-        that, too.
-        """
-        if isinstance(turns, str):
-            raise InvalidInput(f"turns is the text {turns!r}; it must be a list of turn ids; nothing was changed")
-        report: Forgotten = await self._write(
-            "forget",
-            op_id,
-            session=session,
-            turns=None if turns is None else tuple(turns),
-            fact=fact,
-            with_dialogue=with_dialogue,
-            including_snapshots=including_snapshots,
-        )
-        return report
-
-    async def repair(self, *, op_id: str | None = None) -> Receipt:
-        """Retry failed cells and stale summaries."""
-        receipt: Receipt = await self._write("repair", op_id)
-        return receipt
-
-    async def save(self, name: str, *, replace: bool = False, op_id: str | None = None) -> Saved:
-        """Keep the present state under `name`; it costs little, since what does not change is shared.
-
-        Raises InvalidInput (the name is taken and `replace` was not said), NotFound (nothing is remembered yet).
-        """
-        saved: Saved = await self._write("save", op_id, name=name, replace=replace)
-        return saved
-
-    async def restore(self, name: str, *, op_id: str | None = None) -> Restored:
-        """Make the state kept under `name` the present one; the version rises.
-
-        What was forgotten since stays forgotten, and facts that were forgotten since do not show again. What was
-        ingested since is gone, unless it was saved. Raises NotFound.
-        """
-        restored: Restored = await self._write("restore", op_id, name=name)
-        return restored
-
-    async def snapshots(self) -> "list[SnapshotInfo]":
-        """What is kept, oldest first: name, version, when, rows, bytes."""
-        kept: list[SnapshotInfo] = await self._read("snapshots")
-        return kept
-
-    async def delete_snapshot(self, name: str, *, op_id: str | None = None) -> None:
-        """Let go of what is kept under `name`. Raises NotFound."""
-        await self._write("delete_snapshot", op_id, name=name)
-
-    async def stats(self) -> dict[str, Any]:
-        """Counts of what the forest holds, and of what it has cost."""
-        counts: dict[str, Any] = await self._read("stats")
-        return counts
-
-    async def trees(self) -> list[dict[str, Any]]:
-        """One card per tree: scope, label, leaves, height, time range, summary."""
-        cards: list[dict[str, Any]] = await self._read("trees")
-        return cards
-
-    async def tree(self, scope: str) -> dict[str, Any]:
-        """One tree, nested: each node's interval, count, summary and children. Raises NotFound."""
-        nodes: dict[str, Any] = await self._read("tree", scope=scope)
-        return nodes
+def _id_of(user: "str | User") -> UserId:
+    return checked_user(user) if isinstance(user, str) else user.id
 
 
 class AsyncClient:
@@ -282,9 +103,13 @@ class AsyncClient:
         self.settings = settings
         self.random = random or SystemRandom()
         self._runtime = runtime
+        self._policy = named_policy(settings.policy)
 
     async def call(self, user: UserId, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any:
-        """Any verb of a forest, by name: what the handles are made of."""
+        """Any verb of a forest, by name: what the handles are made of. Raises Denied."""
+        check(self._policy, self.settings.principal, verb, user)
+        if "source" in arguments:  # another memory is read for it
+            check(self._policy, self.settings.principal, "lend", arguments["source"])
         deadline_s = self.settings.call_deadline_s
         return await self._runtime.call(user, verb, arguments, op_id=op_id, seen=seen, deadline_s=deadline_s)
 
@@ -292,14 +117,39 @@ class AsyncClient:
         """A handle; nothing is created or contacted before its first call. Raises InvalidInput."""
         return AsyncUser(self, checked_user(user))
 
-    async def users(self, prefix: str = "") -> AsyncIterator[str]:
-        """Ids of the users with a forest in the store, sorted."""
-        for user in await self._runtime.users(prefix):
-            yield user
+    def acting_for(self, principal: str) -> "AsyncClient":
+        """The same client for the calls of somebody else: what the policy in force is asked about. Close only one."""
+        return AsyncClient(self.settings.model_copy(update={"principal": principal}), self._runtime, self.random)
 
-    async def delete_user(self, user: str) -> None:
-        """Remove everything of one user, for good; the id can be used again, empty. Raises NotFound."""
-        await self._runtime.delete_user(checked_user(user))
+    async def users(self, prefix: str = "") -> AsyncIterator[str]:
+        """Ids of the users with a forest in the store, sorted; those that the policy shows."""
+        for user in await self._runtime.users(prefix):
+            if self._policy.allows(self.settings.principal, "users", user):
+                yield user
+
+    async def warm(self, users: Iterable[str]) -> dict[str, int | MemForestError]:
+        """Open the memories of `users` before they are asked, some at a time; the version of each, or its error."""
+        wanted = [checked_user(user) for user in dict.fromkeys(users)]
+        window = asyncio.Semaphore(FORESTS_WARMED_AT_ONCE)
+
+        async def one(user: UserId) -> int | MemForestError:
+            async with window:
+                try:
+                    version: int = await self.call(user, "warm", {}, op_id=None, seen=0)
+                except MemForestError as error:
+                    return error
+                return version
+
+        return dict(zip(wanted, await asyncio.gather(*map(one, wanted)), strict=True))
+
+    async def delete_user(self, user: str) -> list[str]:
+        """Remove everything of one user, for good; the id can be used again, empty. Raises NotFound.
+
+        What other users have merged is theirs: told is who still holds a copy; `forget(origin=user)` removes it there.
+        """
+        name = checked_user(user)
+        check(self._policy, self.settings.principal, "delete_user", name)
+        return list(await self._runtime.delete_user(name))
 
     async def close(self) -> None:
         """Drain, checkpoint, and stop only a cluster that this client started."""
@@ -338,6 +188,30 @@ class User:
     def forget(self, **what: Any) -> Forgotten:
         return self._client.run(self._handle.forget(**what))
 
+    def merge_from(self, source: "str | User", **options: Any) -> Merged:
+        return self._client.run(self._handle.merge_from(_id_of(source), **options))
+
+    def merge_forecast(self, source: "str | User") -> "Forecast":
+        return self._client.run(self._handle.merge_forecast(_id_of(source)))
+
+    def changes(self, since: Told | int) -> "News":
+        return self._client.run(self._handle.changes(since))
+
+    def correct(self, fact: str, text: str, **options: Any) -> Corrected:
+        return self._client.run(self._handle.correct(fact, text, **options))
+
+    def resummarise(self, scope: str | None = None, **options: Any) -> Renewed:
+        return self._client.run(self._handle.resummarise(scope, **options))
+
+    def rescene(self, **options: Any) -> Renewed:
+        return self._client.run(self._handle.rescene(**options))
+
+    def rebuild(self, **options: Any) -> Renewed:
+        return self._client.run(self._handle.rebuild(**options))
+
+    def reembed(self, **options: Any) -> Reembedded:
+        return self._client.run(self._handle.reembed(**options))
+
     def repair(self, **options: Any) -> Receipt:
         return self._client.run(self._handle.repair(**options))
 
@@ -356,11 +230,11 @@ class User:
     def stats(self) -> dict[str, Any]:
         return self._client.run(self._handle.stats())
 
-    def trees(self) -> list[dict[str, Any]]:
-        return self._client.run(self._handle.trees())
+    def trees(self, **options: Any) -> list[dict[str, Any]]:
+        return self._client.run(self._handle.trees(**options))
 
-    def tree(self, scope: str) -> dict[str, Any]:
-        return self._client.run(self._handle.tree(scope))
+    def tree(self, scope: str, **options: Any) -> dict[str, Any]:
+        return self._client.run(self._handle.tree(scope, **options))
 
 
 class Client:
@@ -401,9 +275,23 @@ class Client:
 
         return self.run(collect())
 
-    def delete_user(self, user: str) -> None:
-        """Remove everything of one user, for good; the id can be used again, empty. Raises NotFound."""
-        self.run(self._inner.delete_user(user))
+    def acting_for(self, principal: str) -> "Client":
+        """The same client for the calls of somebody else: what the policy in force is asked about. Close only one."""
+        other = copy(self)
+        other.settings = self.settings.model_copy(update={"principal": principal})
+        other._inner = self._inner.acting_for(principal)
+        return other
+
+    def warm(self, users: Iterable[str]) -> dict[str, int | MemForestError]:
+        """Open the memories of `users` before they are asked; the version of each, or its error."""
+        return self.run(self._inner.warm(users))
+
+    def delete_user(self, user: str) -> list[str]:
+        """Remove everything of one user, for good; the id can be used again, empty. Raises NotFound.
+
+        Told is who still holds a copy of it by a merge.
+        """
+        return self.run(self._inner.delete_user(user))
 
     def close(self) -> None:
         """Drain, checkpoint, and stop only a cluster that this client started. Twice is fine."""
@@ -423,21 +311,6 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _copied(error: MemForestError, *notes: str, **detail: str) -> MemForestError:
-    """The same error with notes and details of its own."""
-    copied = copy(error)
-    copied.__cause__ = error.__cause__
-    copied.detail = {**error.detail, **detail}
-    for note in notes:
-        copied.add_note(note)
-    return copied
-
-
-def _request(text: str, at_least: Receipt | int | None, options: dict[str, Any]) -> QueryRequest:
-    version = at_least.version if isinstance(at_least, Receipt) else at_least
-    return QueryRequest.of(text, at_least=version, **options)
 
 
 @cache

@@ -5,11 +5,12 @@ Precedence: defaults < TOML file < `MEMFOREST_*` environment < arguments. Unknow
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -17,10 +18,30 @@ from pydantic_settings import (
 
 from memforest_ray.errors import InvalidInput
 
-__all__ = ["ENVIRONMENT_PREFIX", "Settings", "load_settings"]
+__all__ = ["ENVIRONMENT_PREFIX", "EndpointSettings", "Settings", "endpoint_key", "load_settings"]
 
 ENVIRONMENT_PREFIX = "MEMFOREST_"
 _CONFIG_VARIABLE = "MEMFOREST_CONFIG"
+_OPENAI_URL = "https://api.openai.com/v1"
+_KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+def _listed(value: Any) -> Any:
+    """Environment variables list with commas."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+Urls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+
+
+class EndpointSettings(BaseModel):
+    """Where the model of one role is served, as far as that differs from the others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    urls: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()  # empty: `llm_urls`
+    model: str = ""  # empty: `llm_model`, or what other urls serve
+    key_variable: str = ""  # empty: `llm_key_variable`
 
 
 class Settings(BaseSettings):
@@ -42,6 +63,7 @@ class Settings(BaseSettings):
     fanout_scene: int = Field(default=8, ge=3, le=64)
 
     # The owner of a forest
+    refresh_linger_s: float = Field(default=0.25, ge=0)  # summaries that nobody waits for let the next write go first
     lane_depth_max: int = Field(default=256, ge=1)  # writes that wait; beyond it `Overloaded`
     prove_after_s: float = 300.0  # ownership older than this is proven again before a write is acknowledged
     fresh_s: float = 5.0  # ownership older than this is proven again before a `fresh` read
@@ -49,11 +71,39 @@ class Settings(BaseSettings):
     checkpoint_bytes: int = Field(default=4 << 20, ge=1 << 12)  # the same, in bytes of log
     idle_s: float = 900.0  # an actor without calls leaves after this long (jittered)
     residents_max: int = Field(default=200, ge=1)  # forests in memory on one node: 60 to 90 MB each
+    policy: str | None = None  # "module:name" of what decides who may do what (`policy.py`); None: all is allowed
+    principal: str = ""  # who stands behind the calls of a client: what the policy is asked about
     call_deadline_s: float = 600.0  # after which a handle gives up: `OutcomeUnknown` for a write
+
+    # Graphs over vectors; below these sizes a scan is as fast, and smaller
+    graph_rows_min: int = Field(default=4_096, ge=2)  # leaves of a tree: an empty graph object costs 2.6 MB
+    forest_graph_rows_min: int = Field(default=16_384, ge=2)  # facts, or cells, of the whole forest
 
     # The offline models
     embed_threads: int = Field(default=2, ge=1)  # one text at a time per thread, one embedder a node
     embed_folder: Path | None = None  # a folder with model.onnx and tokenizer.json instead of the shipped model
+
+    # Models behind OpenAI-compatible endpoints
+    backend: Literal["auto", "offline", "openai"] = "auto"  # auto: `openai` where `llm_urls` names an endpoint
+    llm_urls: Urls = Field(default_factory=lambda: _listed(os.environ.get("OPENAI_BASE_URL", "")))
+    llm_model: str = ""  # empty: the one model that the endpoint serves
+    llm_key_variable: str = _KEY_VARIABLE  # the environment variable with the key: settings hold no secrets
+    llm_roles: dict[Literal["extract", "summarise", "judge", "plan", "rank", "answer"], EndpointSettings] = Field(
+        default_factory=dict
+    )
+    llm_body: dict[str, Any] = Field(default_factory=dict)  # more fields of every request, as the server knows them
+    llm_permits: int = Field(default=256, ge=1)  # calls in flight per endpoint at most: a vLLM server's slots
+    llm_timeout_s: float = Field(default=60.0, gt=0)  # of one call: a long answer under load takes half of it
+    embed_urls: Urls = ()  # empty: the model that ships with the library, unless `embed_model` is named
+    embed_model: str = ""  # with `embed_urls` empty: served by `llm_urls`
+    embed_key_variable: str = _KEY_VARIABLE
+    embed_dimension: int | None = Field(default=None, ge=1)  # None: whatever the endpoint's vectors have
+    embed_texts_max: int = Field(default=64, ge=1)  # of one call: well below what servers allow
+    embed_thresholds: dict[str, float] = Field(default_factory=dict)  # other than the model's known ones, by name
+
+    # Lines of our own processes: actors, heads, the command line
+    log_format: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"  # `info` tells of every call
 
     # A test double of the forest's driver, by dotted path; never set in production
     driver: str = "memforest_ray.local:open_driver"
@@ -71,6 +121,38 @@ class Settings(BaseSettings):
         if path := os.environ.get(_CONFIG_VARIABLE):
             sources.append(TomlConfigSettingsSource(settings_cls, toml_file=path))
         return tuple(sources)
+
+    @property
+    def remote_chat(self) -> bool:
+        """Whether chat models behind endpoints are used; else everything that needs one is done offline."""
+        return self.backend == "openai" or (self.backend == "auto" and bool(self.llm_urls))
+
+    @property
+    def remote_embedder(self) -> bool:
+        """Whether vectors come from an endpoint; else from the model that ships with the library."""
+        return self.backend != "offline" and bool(self.embed_urls or self.embed_model)
+
+    def endpoints_of(self, role: str) -> EndpointSettings:
+        """Where a role's model is served; `embed` is a role too. Its model is empty where the server is to be asked."""
+        if role == "embed":
+            urls = self.embed_urls or self.llm_urls or (_OPENAI_URL,)
+            return EndpointSettings(urls=urls, model=self.embed_model, key_variable=self.embed_key_variable)
+        own = self.llm_roles.get(role, EndpointSettings())  # type: ignore[call-overload]  # any text may be asked for
+        return EndpointSettings(
+            urls=own.urls or self.llm_urls or (_OPENAI_URL,),
+            model=own.model or ("" if own.urls else self.llm_model),
+            key_variable=own.key_variable or self.llm_key_variable,
+        )
+
+    @property
+    def models(self) -> str:
+        """All that decides which models are asked, and how: two settings with the same can share a pool."""
+        names = {name for name in type(self).model_fields if name.startswith(("llm_", "embed_"))}
+        return self.model_dump_json(include={"backend", *names})
+
+    def __hash__(self) -> int:
+        # Frozen, so a key of caches; the mappings among its values have no hash of their own.
+        return hash(self.model_dump_json())
 
     @property
     def cell_gap_ms(self) -> int:
@@ -109,6 +191,11 @@ def load_settings(**given: Any) -> Settings:
         raise InvalidInput(f"setting {key!r}: {first['msg']} (got {first['input']!r})") from error
     except ValueError as error:
         raise InvalidInput(f"the configuration cannot be read: {error}") from error
+
+
+def endpoint_key(variable: str) -> str:
+    """The key in an environment variable, of the process that makes the calls; empty where there is none."""
+    return os.environ.get(variable, "")
 
 
 def _refuse_unknown_variables() -> None:

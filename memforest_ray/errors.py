@@ -4,6 +4,7 @@
     ├── InvalidInput          fix the call                (nothing was changed)
     ├── SessionConflict       fix the call, or replace=True
     ├── NotFound              nothing of that name is there
+    ├── Denied                the policy in force does not allow it; nothing was done
     ├── Overloaded            wait `retry_after` seconds, then the same call again
     ├── LLMUnavailable        the model gave no answer; nothing was committed; the same call again
     ├── EmbeddingMismatch     the store was written with another embedder: `reembed`, or name that one
@@ -23,6 +24,7 @@ from typing import Any, Self
 __all__ = [
     "ClusterUnavailable",
     "CorruptState",
+    "Denied",
     "EmbeddingMismatch",
     "Fenced",
     "InvalidInput",
@@ -79,6 +81,12 @@ class NotFound(MemForestError):
     """Nothing of that name exists."""
 
     kind = "not_found"
+
+
+class Denied(MemForestError):
+    """The policy in force does not allow this to this principal."""
+
+    kind = "denied"
 
 
 class Overloaded(MemForestError):

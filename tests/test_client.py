@@ -112,6 +112,22 @@ async def test_a_state_is_saved_and_restored(client: mf.AsyncClient) -> None:
     assert await bob.snapshots() == []
 
 
+async def test_a_kept_state_is_asked_without_restoring_it(client: mf.AsyncClient) -> None:
+    """The handle goes on from the present; what is kept gets no newer."""
+    bob = client.user("bob")
+    await bob.ingest(_session("s1"))
+    saved = await bob.save("old")
+    receipt = await bob.ingest(_session("s2", "I moved to Oslo."))
+    assert (await bob.query("Where is Oslo?", snapshot="old")).version == saved.version
+    assert (await bob.query("Where is Oslo?", at_least=receipt)).version == receipt.version
+    assert len(await bob.trees(snapshot="old")) < len(await bob.trees())
+    assert (await bob.tree("session:s1", snapshot="old")) == (await bob.tree("session:s1"))
+    with pytest.raises(mf.InvalidInput, match="what is kept gets no newer"):
+        await bob.query("Where is Oslo?", snapshot="old", at_least=receipt)
+    with pytest.raises(mf.NotFound, match="no snapshot 'new'"):
+        await bob.ask("Where is Oslo?", snapshot="new")
+
+
 def test_blocking_handles_have_the_same_verbs() -> None:
     """Saved, restored, listed and deleted, in the same words."""
     with mf.connect(store="memory://snapshots", runtime="local") as client:

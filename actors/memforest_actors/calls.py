@@ -1,23 +1,34 @@
 """Calls to forests as virtual actors: found or started by name, asked again under the same op id until the deadline."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from memforest_actors import refs
 from memforest_actors.directory import open_directory
-from memforest_actors.options import DIRECTORY, Components, ForestConfig, Patience, forest_name
+from memforest_actors.options import (
+    DIRECTORY,
+    FOREST_PREFIX,
+    PATIENCE,
+    Components,
+    ForestConfig,
+    Patience,
+    forest_name,
+)
 from memforest_actors.refs import ActorRef, Gone
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, Fenced, OutcomeUnknown, Passivating
 from memforest_ray.ids import OpId, UserId
 
-__all__ = ["Forests", "retire_all"]
+__all__ = ["Forests", "retire_all", "retire_node"]
 
 CACHED_MAX = 10_000
 """References kept, about 2 kB each; beyond it the oldest is looked up again when needed."""
+STATUS_AT_ONCE = 64
+"""Forests asked at a time where they are."""
 
 
 @dataclass(slots=True)
@@ -29,9 +40,19 @@ class _Call:
     arguments: dict[str, Any]
     op_id: OpId | None
     seen: int
+    on_text: Callable[[str], None] | None = None
+    """Who listens to an answer while it is written."""
+    told: bool = False
+    """Somebody heard the beginning of an answer: another try is answered whole, so that nothing is told twice."""
     begun: bool = False
     """Some try may have been done."""
     last: str = "no answer"
+
+    def tell(self, piece: str) -> None:
+        """Pass on a piece of the answer."""
+        self.told = True
+        if self.on_text is not None:
+            self.on_text(piece)
 
     def gave_up(self, deadline_s: float) -> Exception:
         """What to raise at the deadline."""
@@ -69,7 +90,8 @@ class Forests:
     ) -> Any:
         """The verb's result. Raises our errors; at the deadline OutcomeUnknown for a write, else ClusterUnavailable."""
         deadline = self._clock.elapsed() + deadline_s
-        call = _Call(user, verb, arguments, op_id, seen)
+        plain = {name: value for name, value in arguments.items() if name != "on_text"}
+        call = _Call(user, verb, plain, op_id, seen, arguments.get("on_text"))
         wait_s = self._patience.retry_first_s
         while (left_s := deadline - self._clock.elapsed()) > 0:
             try:
@@ -93,6 +115,8 @@ class Forests:
         before, call.begun = call.begun, True
         arguments = call.verb, call.arguments, call.op_id, call.seen
         try:
+            if call.on_text is not None and not call.told:
+                return await ref.tell(call.tell, "tell", call.verb, call.arguments, call.seen, timeout_s=left_s)
             return await ref.call("call", *arguments, timeout_s=left_s, patience=self._patience)
         except Passivating:
             call.begun = before
@@ -125,6 +149,32 @@ async def retire_all(prefix: str, within_s: float) -> None:
     """Have every actor of that kind leave at once, and wait until they have."""
     found = [await refs.find(name) for name in await refs.names(prefix)]
     await asyncio.gather(*(_leave(ref, within_s) for ref in found if ref is not None))
+
+
+async def retire_node(node_id: str, within_s: float) -> int:
+    """Have every forest of one node leave, and wait until they have. How many there were.
+
+    Forests whose event loop does not answer are left alone: where they are is not known.
+    """
+    places = asyncio.Semaphore(STATUS_AT_ONCE)
+
+    async def one(name: str) -> bool:
+        async with places:
+            ref = await refs.find(name)
+            there = ref is not None and await _node_of(ref) == node_id
+        if ref is not None and there:
+            await _leave(ref, within_s)
+        return there
+
+    return sum(await asyncio.gather(*(one(name) for name in await refs.names(FOREST_PREFIX))))
+
+
+async def _node_of(ref: ActorRef) -> str | None:
+    try:
+        status = await ref.call("status", timeout_s=PATIENCE.probe_s)
+    except (Gone, TimeoutError):
+        return None
+    return str(status.node_id)
 
 
 async def _leave(ref: ActorRef, within_s: float) -> None:

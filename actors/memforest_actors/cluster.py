@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from memforest_actors import launch
-from memforest_actors.environment import address_given, auth_mode_here, prepare_driver
+from memforest_actors.environment import address_given, auth_mode, auth_mode_here, prepare_driver
 from memforest_actors.launch import OwnHead
 from memforest_actors.options import NAMESPACE, OFFLINE, PATIENCE, Components, Patience
 from memforest_ray.ambient import SystemClock, SystemRandom
@@ -99,7 +99,9 @@ class _Connection:
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             self._close()
             raise ClusterUnavailable(
-                f"the Ray cluster at {address} cannot be joined ({error}); nothing was changed"
+                f"the Ray cluster at {address} cannot be joined ({error}), with RAY_AUTH_MODE={auth_mode()}; nothing "
+                "was changed; it wants the same mode and token here as on its nodes (`ray get-auth-token`), the same "
+                "Ray, and a node of its own on this machine"
             ) from error
 
     def _close(self) -> None:
@@ -180,12 +182,18 @@ class RayRuntime:
 
         return await all_users(self._store, prefix)
 
-    async def delete_user(self, user: UserId) -> None:
-        """Have the user's actor leave, then remove everything of his from the store. Raises NotFound."""
+    async def delete_user(self, user: UserId) -> list[UserId]:
+        """Have the user's actor leave, then remove everything of his from the store; who holds a copy of it.
+
+        Raises NotFound.
+        """
         from memforest_ray.commit.users import delete_user  # noqa: PLC0415 - few ever need it
+        from memforest_ray.local.borrowing import holders  # noqa: PLC0415 - few ever need it
 
         await self._forests.retire(user, LEAVE_S)
+        copies = await holders(self._store, user)
         await delete_user(self._store, user, self._clock, self._random)
+        return copies
 
     async def close(self) -> None:
         """Leave the cluster; one that was started here checkpoints its forests and ends."""

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, replace
 
 from memforest_actors import refs
+from memforest_actors.metrics import DirectoryMetrics
 from memforest_actors.options import DIRECTORY, PATIENCE
 from memforest_ray.ambient import Clock, SystemClock
 
@@ -101,6 +102,7 @@ class DirectoryActor:
         self._places = asyncio.Semaphore(ACTIVATIONS_MAX)
         self._granted: dict[str, asyncio.TimerHandle] = {}
         self._errands: set[asyncio.Task[None]] = set()
+        self._metrics = DirectoryMetrics()
 
     async def ping(self) -> int:
         """That the event loop turns, and in which process."""
@@ -131,6 +133,7 @@ class DirectoryActor:
         """A forest reports; over the node's cap the longest quiet ones are asked to leave."""
         self._release(name)
         self._send_away(self._residency.heard(name, node_id, idle_s, busy=busy))
+        self._metrics.residents(self._residency.count())
         return "ok", None
 
     def _send_away(self, names: list[str]) -> None:
@@ -139,8 +142,11 @@ class DirectoryActor:
             self._errands.add(errand)
             errand.add_done_callback(self._errands.discard)
 
-    async def left(self, name: str) -> tuple[str, None]:
+    async def left(self, name: str, reason: str) -> tuple[str, None]:
+        """A forest is about to end."""
         self._residency.left(name)
+        self._metrics.left(reason)
+        self._metrics.residents(self._residency.count())
         return "ok", None
 
     async def residents(self) -> tuple[str, int]:

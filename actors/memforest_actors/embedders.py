@@ -10,6 +10,7 @@ import numpy as np
 
 from memforest_actors.reply import Reply, load, reply_of
 from memforest_ray.config import Settings
+from memforest_ray.logs import configure
 from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
 
 __all__ = ["EmbedQueue", "EmbedderActor"]
@@ -94,6 +95,7 @@ class EmbedderActor:
     def __init__(self, factory: str, settings: Settings) -> None:
         self._factory = factory
         self._settings = settings
+        configure(settings.log_format, settings.log_level)
         self._opening: asyncio.Lock = asyncio.Lock()
         self._open: tuple[Embedder, EmbedQueue] | None = None
 

@@ -16,6 +16,7 @@ from memforest_ray.errors import ClusterUnavailable
 
 __all__ = [
     "address_given",
+    "auth_mode",
     "auth_mode_here",
     "head_environment",
     "prepare_driver",
@@ -33,6 +34,9 @@ _QUIET = {
 }
 _LOST_WORKER = "A worker died or was killed while executing a task"
 """Ray prints this on the driver's stdout whenever a process is lost. The call is made again: nobody needs to know."""
+
+_JOIN_TRIES = "5"
+"""Seconds that Ray tries a head that listens and does not answer, or refuses the token; its default is 20."""
 
 _HEAD = {
     # Each passivation leaves a record of a dead actor in Ray's control store; the default keeps 100,000.
@@ -72,7 +76,8 @@ def prepare_driver(mode: str | None) -> None:
     Head and driver must agree on it and their defaults do not: without a mode, token if this user has a token (a
     cluster without authentication does not mind).
     """
-    for name, value in {**_QUIET, "RAY_DEDUP_LOGS_SKIP_REGEX": _LOST_WORKER}.items():
+    own = {"RAY_DEDUP_LOGS_SKIP_REGEX": _LOST_WORKER, "RAY_NUM_REDIS_GET_RETRIES": _JOIN_TRIES}
+    for name, value in {**_QUIET, **own}.items():
         os.environ.setdefault(name, value)
     chosen = mode or auth_mode() or ("token" if _has_token() else "disabled")
     if chosen != auth_mode():

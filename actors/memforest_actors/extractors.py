@@ -26,8 +26,8 @@ class ExtractorActor:
         """Make the extractor now."""
         return await reply_of(self._extract(()))
 
-    async def extract(self, cells: Sequence[CellInput]) -> Reply:
-        """One `Extraction` per cell, in order."""
+    async def extract(self, cells: Sequence[CellInput], _owner: str = "") -> Reply:
+        """One `Extraction` per cell, in order. Rules are quick: nobody has to share them with anybody."""
         return await reply_of(self._extract(cells))
 
     async def _extract(self, cells: Sequence[CellInput]) -> object:

@@ -19,7 +19,7 @@ from memforest_actors.calls import retire_all
 from memforest_actors.directory import open_directory
 from memforest_actors.environment import AUTH_MODE
 from memforest_actors.launch import STOP_S, HeadOrder, HeadState
-from memforest_actors.options import FOREST_PREFIX, NAMESPACE, Components, PoolRole
+from memforest_actors.options import FOREST_PREFIX, NAMESPACE, Components
 from memforest_actors.pool import open_pool
 from memforest_ray.ambient import SystemRandom
 from memforest_ray.config import Settings
@@ -29,7 +29,6 @@ __all__ = ["main"]
 OBJECT_STORE_BYTES = 150 << 20
 """Vectors and batches pass through it, nothing stays."""
 DRAIN_S = 90.0
-ROLES: tuple[PoolRole, ...] = ("extractor", "summarizer", "embedder")
 
 
 def main() -> None:
@@ -85,7 +84,8 @@ async def _warm(settings: Settings, components: Components) -> None:
     """Start the directory and one member of each pool per node, models loaded."""
     await open_directory(settings.residents_max)
     random = SystemRandom()
-    pools = await asyncio.gather(*(open_pool(role, components, settings, random) for role in ROLES))
+    roles = dict.fromkeys(components.served(settings).values())
+    pools = await asyncio.gather(*(open_pool(role, components, settings, random) for role in roles))
     await asyncio.gather(*(pool.warm() for pool in pools))
 
 

@@ -35,7 +35,7 @@ MIB = 1 << 20
 FOREST_BYTES = 100 * MIB
 """What Ray sets aside for one forest: its process owns 64 MB when empty, 82 with a conversation of 419 turns."""
 
-PoolRole = Literal["extractor", "summarizer", "embedder"]
+PoolRole = Literal["extractor", "summarizer", "embedder", "gateway", "vectors"]
 
 _SHARED: Mapping[str, Any] = {
     "namespace": NAMESPACE,
@@ -72,6 +72,12 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "embedder": _role(
             "memforest_actors.embedders:EmbedderActor", **_STATELESS, memory=400 * MIB
         ),  # the shipped model takes 280 to 445 MB
+        "gateway": _role(
+            "memforest_actors.gateway:GatewayActor", **{**_STATELESS, "max_concurrency": 10_000}, memory=200 * MIB
+        ),  # its calls wait for servers, in a queue of its own that is fair and bounded
+        "vectors": _role(
+            "memforest_actors.gateway:GatewayActor", **{**_STATELESS, "max_concurrency": 10_000}, memory=200 * MIB
+        ),  # the same for embeddings, apart: a question must not wait while two hundred answers are read
         "directory": _role("memforest_actors.directory:DirectoryActor", max_restarts=-1, max_task_retries=0),
     }
 )
@@ -89,6 +95,8 @@ class Patience:
     """A call that takes longer than this is attended: is its actor's loop still turning?"""
     probes_missed_max: int = 6
     """So a stopped process is given up after about a minute; a loop that long busy is as good as stopped."""
+    silence_s: float = 1.0
+    """A member of a pool that takes longer than this is asked whether it is there, and given as long to say so."""
     beat_s: float = 20.0
     """How often a forest tells the directory that it is there."""
     hint_s: float = 2.0
@@ -111,9 +119,25 @@ class Components:
     extractor: str = "memforest_actors.offline:extractor"
     summarizer: str = "memforest_actors.offline:summarizer"
     embedder: str = "memforest_actors.offline:embedder"
+    gateway: str = "memforest_actors.online:gateway"
+    """What is behind endpoints, where `settings` name any; called with the number of gateways, too."""
 
     def of(self, role: PoolRole) -> str:
-        return {"extractor": self.extractor, "summarizer": self.summarizer, "embedder": self.embedder}[role]
+        return {
+            "extractor": self.extractor,
+            "summarizer": self.summarizer,
+            "embedder": self.embedder,
+            "gateway": self.gateway,
+            "vectors": self.gateway,
+        }[role]
+
+    def served(self, settings: Settings) -> dict[Literal["extractor", "summarizer", "embedder"], PoolRole]:
+        """Which pool does what: the gateway what has an endpoint, unless it was given a component of its own."""
+        return {
+            "extractor": "gateway" if settings.remote_chat and self.extractor == OFFLINE.extractor else "extractor",
+            "summarizer": "gateway" if settings.remote_chat and self.summarizer == OFFLINE.summarizer else "summarizer",
+            "embedder": "vectors" if settings.remote_embedder and self.embedder == OFFLINE.embedder else "embedder",
+        }
 
 
 OFFLINE = Components()
@@ -131,7 +155,19 @@ class ForestConfig:
     patience: Patience = PATIENCE
 
 
-_NOT_THE_FORESTS = frozenset({"store", "runtime", "address", "call_deadline_s", "residents_max"})
+_NOT_THE_FORESTS = frozenset(
+    {
+        "store",
+        "runtime",
+        "address",
+        "call_deadline_s",
+        "residents_max",
+        "policy",
+        "principal",
+        "log_format",
+        "log_level",
+    }
+)
 """Settings that are the caller's or the cluster's: two callers who differ in them mean the same forest."""
 
 
@@ -146,5 +182,5 @@ def forest_name(settings: Settings, user: UserId) -> str:
 
 def member_name(role: PoolRole, factory: str, settings: Settings, node_id: str) -> str:
     """Name of the pool member of one node; forests of all stores share it if its model is the same."""
-    model = settings.model_dump_json(include={"embed_threads", "embed_folder"})
+    model = settings.models
     return f"{role}-{digest(factory, model, size=4)}-{node_id[:12]}"

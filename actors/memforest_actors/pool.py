@@ -4,11 +4,9 @@ Each forest counts its own calls only. That is enough: members are alike, and a 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-import numpy as np
 
 from memforest_actors import refs
 from memforest_actors.options import PATIENCE, Components, Patience, PoolRole, member_name
@@ -16,22 +14,14 @@ from memforest_actors.refs import Gone
 from memforest_ray.ambient import Random
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable
-from memforest_ray.facts.candidates import CellInput, Extraction
-from memforest_ray.models.embedder import Fingerprint, Vectors
-from memforest_ray.trees.summaries import Source, SummaryReply, SummaryRequest
 
-__all__ = ["Member", "Pool", "PooledEmbedder", "PooledExtractor", "PooledSummarizer", "open_pool"]
+__all__ = ["Member", "Pool", "open_pool"]
 
 ATTEMPTS_MAX = 4
 """Of one batch, each on another member where there is one; Ray itself repeats twice before a member counts as gone."""
-CELLS_PER_CALL = 16
-"""Enough to make a round trip (about 1 ms) cheap, few enough that several members share one session."""
-TEXTS_PER_CALL = 256
-REQUESTS_PER_CALL = 64
-IN_FLIGHT_MAX = 4
-"""Batches of one forest in a pool at a time, per member: others get their turn between."""
-URGENT_TEXTS_MAX = 2
-"""A call with so few texts is a question or a single turn, somebody waits for it: it goes before bulk."""
+IN_FLIGHT_MAX: Mapping[PoolRole, int] = {"extractor": 4, "summarizer": 4, "embedder": 4, "gateway": 64, "vectors": 64}
+"""Batches of one forest in a pool at a time, per member: others get their turn between. A gateway does no work of its
+own, and gives the turns itself."""
 
 
 class Member(Protocol):
@@ -42,8 +32,13 @@ class Member(Protocol):
 
     async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any: ...
 
+    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any: ...
+
     async def pid(self, within_s: float) -> int | None: ...
 
+
+SILENCES_MAX = 2
+"""Pings that a member may miss in a row while another could do its work. It is not ended: it may only be busy."""
 
 Opener = Callable[[], Awaitable[Member]]
 """Finds the member again, or starts it anew."""
@@ -70,14 +65,14 @@ class Pool:
     """Calls one of several equal members. `what` names it in errors."""
 
     def __init__(
-        self, what: str, members: Sequence[tuple[Member, Opener]], random: Random, patience: Patience = PATIENCE
+        self, what: PoolRole, members: Sequence[tuple[Member, Opener]], random: Random, patience: Patience = PATIENCE
     ) -> None:
         self._what = what
         self._seats = [_Seat(member, reopen) for member, reopen in members]
         self._random = random
         self._patience = patience
         self._revivals: set[asyncio.Task[None]] = set()
-        self._window = asyncio.Semaphore(IN_FLIGHT_MAX * len(self._seats))
+        self._window = asyncio.Semaphore(IN_FLIGHT_MAX[what] * len(self._seats))
 
     @property
     def sound(self) -> int:
@@ -96,9 +91,50 @@ class Pool:
             member = seat.member
             seat.outstanding += 1
             try:
-                return await member.call(method, *arguments, timeout_s=self._patience.pool_call_s)
+                return await self._asked(member, method, arguments)
             except (Gone, TimeoutError):
                 self._quarantine(seat, member)
+            finally:
+                seat.outstanding -= 1
+        raise self._unavailable(f"{ATTEMPTS_MAX} of its processes were lost under one call")
+
+    async def _asked(self, member: Member, method: str, arguments: Sequence[Any]) -> Any:
+        """A member's answer. Where others could be asked, one that does not even answer pings is not waited for: a
+        node that is gone is noticed by the cluster much later. Raises our errors, Gone, TimeoutError.
+        """
+        call = asyncio.ensure_future(member.call(method, *arguments, timeout_s=self._patience.pool_call_s))
+        missed = 0
+        try:
+            while not (await asyncio.wait({call}, timeout=self._patience.silence_s))[0]:
+                missed = missed + 1 if await member.pid(self._patience.silence_s) is None else 0
+                if missed >= SILENCES_MAX and self.sound > 1 and not call.done():
+                    raise Gone(f"{member.name} does not answer")
+            return await call
+        finally:
+            call.cancel()
+
+    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any) -> Any:
+        """The answer of some member that tells its text while it comes. Once it has begun no other member is tried.
+
+        Raises our errors, and ClusterUnavailable as `call`.
+        """
+        begun = False
+
+        def told(piece: str) -> None:
+            nonlocal begun
+            begun = True
+            on_text(piece)
+
+        for _ in range(ATTEMPTS_MAX):
+            seat = await self._take()
+            member = seat.member
+            seat.outstanding += 1
+            try:
+                return await member.tell(told, method, *arguments, timeout_s=self._patience.pool_call_s)
+            except (Gone, TimeoutError):
+                self._quarantine(seat, member)
+                if begun:
+                    raise self._unavailable("one of its processes was lost while it answered") from None
             finally:
                 seat.outstanding -= 1
         raise self._unavailable(f"{ATTEMPTS_MAX} of its processes were lost under one call")
@@ -165,66 +201,3 @@ async def open_pool(role: PoolRole, components: Components, settings: Settings, 
     openers = [opener(node_id) for node_id in await refs.nodes()]
     members = await asyncio.gather(*(open_member() for open_member in openers))
     return Pool(role, list(zip(members, openers, strict=True)), random)
-
-
-class PooledExtractor:
-    """The `Extractor` that a forest holds."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    async def extract(self, cells: Sequence[CellInput]) -> list[Extraction]:
-        batches: list[list[Extraction]] = await self._pool.spread("extract", cells, CELLS_PER_CALL)
-        return [extraction for batch in batches for extraction in batch]
-
-
-class PooledSummarizer:
-    """The `Summarizer` that a forest holds."""
-
-    def __init__(self, pool: Pool, model: str, source: Source) -> None:
-        self._pool = pool
-        self._model = model
-        self._source = source
-
-    @classmethod
-    async def open(cls, pool: Pool) -> "PooledSummarizer":
-        """Asks a member which model it holds."""
-        return cls(pool, *await pool.call("card"))
-
-    @property
-    def model(self) -> str:
-        return self._model
-
-    @property
-    def source(self) -> Source:
-        return self._source
-
-    async def summarise(self, requests: Sequence[SummaryRequest]) -> list[SummaryReply]:
-        batches: list[list[SummaryReply]] = await self._pool.spread("summarise", requests, REQUESTS_PER_CALL)
-        return [reply for batch in batches for reply in batch]
-
-
-class PooledEmbedder:
-    """The `Embedder` that a forest holds; `owner` is the name under which it takes its turn."""
-
-    def __init__(self, pool: Pool, fingerprint: Fingerprint, owner: str) -> None:
-        self._pool = pool
-        self._fingerprint = fingerprint
-        self._owner = owner
-
-    @classmethod
-    async def open(cls, pool: Pool, owner: str) -> "PooledEmbedder":
-        """Asks a member which model it holds."""
-        return cls(pool, await pool.call("fingerprint"), owner)
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        return self._fingerprint
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        urgent = len(texts) <= URGENT_TEXTS_MAX
-        batches = await self._pool.spread("embed", list(texts), TEXTS_PER_CALL, self._owner, urgent)
-        if not batches:
-            return np.zeros((0, self._fingerprint.dimension), np.float16)
-        # A copy: what arrived lies in shared memory, read-only, and would hold it for as long as we keep it.
-        return np.concatenate(batches)

@@ -6,7 +6,8 @@ the call may or may not have been done.
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,7 @@ __all__ = [
     "Gone",
     "Here",
     "capacities",
+    "close_node",
     "create",
     "find",
     "leave",
@@ -44,6 +46,7 @@ __all__ = [
     "whereabouts",
 ]
 
+_UNSENT = "Failed to submit task to actor"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOST = (
     RayActorError,
@@ -88,6 +91,18 @@ class ActorRef:
         finally:
             waiting.cancel()
 
+    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any:
+        """The answer of a method that yields its text in pieces, and its reply last; each piece is told to `on_text`.
+
+        Raises our errors, `Gone`, or `TimeoutError` after `timeout_s`.
+        """
+        async with asyncio.timeout(timeout_s):
+            async for piece in _pieces(self._handle, method, arguments):
+                if not isinstance(piece, str):
+                    return opened(piece)
+                on_text(piece)
+        raise Gone(f"actor {self.name} broke off")
+
     async def _attend(self, waiting: "asyncio.Future[Any]", patience: Patience) -> None:
         missed = 0
         while not (await asyncio.wait({waiting}, timeout=patience.probe_s))[0]:
@@ -112,8 +127,22 @@ class ActorRef:
 
 async def _answer(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> Any:
     """What the actor replies, Ray's own failures turned into `Gone`."""
-    try:
+    with _lost_as_gone():
         return await getattr(handle, method).remote(*arguments)
+
+
+async def _pieces(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> AsyncIterator[Any]:
+    """What the actor yields, one by one."""
+    with _lost_as_gone():
+        async for piece in getattr(handle, method).options(num_returns="streaming").remote(*arguments):
+            yield await piece
+
+
+@contextmanager
+def _lost_as_gone() -> Iterator[None]:
+    """Ray's own failures as `Gone`, a bug in an actor as what it was."""
+    try:
+        yield
     except _LOST as error:
         if isinstance(error, ActorDiedError) and error.actor_init_failed:
             raise _unborn(error) from error
@@ -122,6 +151,11 @@ async def _answer(handle: ActorHandle[Any], method: str, arguments: Sequence[Any
         cause = getattr(error, "cause", None) or error
         cause.add_note(_COLOUR.sub("", str(error)))
         raise cause from None
+    except Exception as error:
+        # What Ray raises when it has let go of the handle of an actor that died: nothing was sent.
+        if type(error) is Exception and _UNSENT in str(error):
+            raise Gone(str(error).partition("\n")[0]) from error
+        raise
 
 
 def _unborn(error: ActorDiedError) -> ClusterUnavailable:
@@ -189,6 +223,23 @@ async def capacities() -> dict[str, int]:
 async def _hosts() -> list[dict[str, Any]]:
     alive = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"]]
     return [node for node in alive if node["Resources"].get("CPU")] or alive
+
+
+async def close_node(node_id: str, why: str) -> None:
+    """Have Ray place nothing new on a node that is about to be taken away; what runs there goes on. Raises Gone."""
+    await asyncio.to_thread(_close_node, node_id, why)
+
+
+def _close_node(node_id: str, why: str) -> None:
+    # What `ray drain-node` does; that command is hidden, and this has no public name either.
+    import ray._raylet as raylet  # noqa: PLC0415 - only here
+    from ray.core.generated import autoscaler_pb2  # noqa: PLC0415 - only here
+
+    preemption = vars(autoscaler_pb2)["DrainNodeReason"].Value("DRAIN_NODE_REASON_PREEMPTION")
+    client = vars(raylet)["GcsClient"](address=ray.get_runtime_context().gcs_address)
+    accepted, refusal = client.drain_node(node_id, preemption, why, 0)
+    if not accepted:
+        raise Gone(f"the cluster refuses to close node {node_id[:12]} ({refusal})")
 
 
 def whereabouts() -> Here:

@@ -30,8 +30,8 @@ class SummarizerActor:
         """Its model's name and what its texts are marked as."""
         return await reply_of(self._card())
 
-    async def summarise(self, requests: Sequence[SummaryRequest]) -> Reply:
-        """One `SummaryReply` per request, in order."""
+    async def summarise(self, requests: Sequence[SummaryRequest], _owner: str = "") -> Reply:
+        """One `SummaryReply` per request, in order. Selection is quick: nobody has to share it with anybody."""
         return await reply_of(self._summarise(requests))
 
     async def _summarise(self, requests: Sequence[SummaryRequest]) -> object:

@@ -7,18 +7,20 @@ here is needed for correctness; a second actor of the same user is fenced by the
 import asyncio
 import logging
 import os
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from memforest_actors import refs
-from memforest_actors.options import DIRECTORY, ForestConfig, PoolRole
-from memforest_actors.pool import PooledEmbedder, PooledExtractor, PooledSummarizer, open_pool
+from memforest_actors.metrics import ForestMetrics
+from memforest_actors.options import DIRECTORY, ForestConfig
+from memforest_actors.pooled import open_models
 from memforest_actors.reply import Reply, load, reply_of
 from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
 from memforest_ray.errors import Fenced, MemForestError, Passivating
 from memforest_ray.ids import OpId, user_hash
-from memforest_ray.local.driver import Models
+from memforest_ray.logs import bound, configure
 
 __all__ = ["Driver", "Status", "UserForestActor"]
 
@@ -31,6 +33,10 @@ class Driver(Protocol):
     async def call(self, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any: ...
 
     async def close(self) -> None: ...
+
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Writes that are not answered yet, and summaries that are to follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,11 @@ class UserForestActor:
         self._leaving: asyncio.Task[None] | None = None
         self._farewell: asyncio.Task[None] | None = None
         self._used = self._clock.elapsed()
+        self._driver: Driver | None = None
+        self._answered = False
+        """A first call was answered: only then its forest is open."""
+        self._metrics = ForestMetrics()
+        configure(config.settings.log_format, config.settings.log_level)
 
     async def ping(self) -> int:
         """That the event loop turns, and in which process."""
@@ -72,36 +83,51 @@ class UserForestActor:
         """A verb of the forest. `Passivating` says that the call was not begun."""
         if self._leaving is not None:
             return "error", Passivating("the forest's actor is leaving; the call was not begun; again")
-        self._used = self._clock.elapsed()
+        self._used = began = self._clock.elapsed()
         self._calls += 1
         self._quiet.clear()
         try:
-            reply = await reply_of(self._call(verb, arguments, op_id, seen))
+            with bound(
+                user=user_hash(self._config.user)[:12], verb=verb, **({} if op_id is None else {"op_id": op_id})
+            ):
+                reply = await reply_of(self._call(verb, arguments, op_id, seen))
+                self._tell(reply, began)
         finally:
             self._calls -= 1
             self._used = self._clock.elapsed()
             if not self._calls:
                 self._quiet.set()
+        self._count(verb, self._used - began, reply)
         if isinstance(reply[1], Fenced):
-            self._begin_to_leave()
-            self._farewell = asyncio.create_task(self._ask_to_leave())
+            self._begin_to_leave("fenced")
+            self._farewell = asyncio.create_task(self._ask_to_leave("fenced"))
         return reply
+
+    async def tell(self, verb: str, arguments: dict[str, Any], seen: int) -> AsyncIterator[str | Reply]:
+        """`call` of a verb that reads and whose text can be shown while it comes: its pieces, and the reply last."""
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        told = {**arguments, "on_text": pieces.put_nowait}
+        reply = asyncio.create_task(self.call(verb, told, None, seen))
+        reply.add_done_callback(lambda _: pieces.put_nowait(None))
+        while (piece := await pieces.get()) is not None:
+            yield piece
+        yield await reply
 
     async def _call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Any:
         driver = await self._activated()
         return await driver.call(verb, arguments, op_id=op_id, seen=seen)
 
-    async def passivate(self) -> None:
+    async def passivate(self, reason: str = "asked") -> None:
         """Refuse new calls, finish those under way, checkpoint, end the process. The caller sees it die."""
-        await self._begin_to_leave()
+        await self._begin_to_leave(reason)
         refs.leave()
 
-    def _begin_to_leave(self) -> "asyncio.Task[None]":
+    def _begin_to_leave(self, reason: str) -> "asyncio.Task[None]":
         if self._leaving is None:
-            self._leaving = asyncio.create_task(self._drain())
+            self._leaving = asyncio.create_task(self._drain(reason))
         return self._leaving
 
-    async def _drain(self) -> None:
+    async def _drain(self, reason: str) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._config.patience.drain_s):
                 await self._quiet.wait()
@@ -113,11 +139,29 @@ class UserForestActor:
         except MemForestError as error:
             # Everything acknowledged is in the store's log already; only the next activation takes longer.
             log.warning("forest %s left without a checkpoint: %s", user_hash(self._config.user)[:12], error)
-        await refs.notify(DIRECTORY, "left", self._config.name)
+        await refs.notify(DIRECTORY, "left", self._config.name, reason)
 
-    async def _ask_to_leave(self) -> None:
+    async def _ask_to_leave(self, reason: str) -> None:
         """Ray ends an actor only from one of its methods, so the actor calls itself."""
-        await refs.notify(self._config.name, "passivate")
+        await refs.notify(self._config.name, "passivate", reason)
+
+    def _tell(self, reply: Reply, began: float) -> None:
+        if log.isEnabledFor(logging.INFO):
+            answer = reply[1]
+            told = {"seconds": round(self._clock.elapsed() - began, 4), "version": getattr(answer, "version", None)}
+            outcome = answer.kind if isinstance(answer, MemForestError) else "ok"
+            log.info("answered: %s", outcome, extra={"fields": told})
+
+    def _count(self, verb: str, seconds: float, reply: Reply) -> None:
+        """Have operators see a call that has ended."""
+        self._metrics.answered(verb, seconds, reply)
+        if self._driver is None:
+            return
+        if not self._answered:
+            self._answered = True
+            self._metrics.activated(seconds)
+        if self._leaving is None:
+            self._metrics.waiting(*self._driver.waiting)
 
     async def _activated(self) -> Driver:
         """The driver; the first call opens it, calls meanwhile wait for the same opening, a failed one is retried."""
@@ -129,16 +173,9 @@ class UserForestActor:
 
     async def _activate(self) -> Driver:
         config = self._config
-        roles: tuple[PoolRole, ...] = ("extractor", "summarizer", "embedder")
-        extractors, summarizers, embedders = await asyncio.gather(
-            *(open_pool(role, config.components, config.settings, self._random) for role in roles)
-        )
-        models = Models(
-            PooledExtractor(extractors),
-            await PooledSummarizer.open(summarizers),
-            await PooledEmbedder.open(embedders, config.name),
-        )
+        models = await open_models(config.components, config.settings, config.name, self._random)
         driver: Driver = load(config.settings.driver)(config.user, config.settings, models)
+        self._driver = driver
         return driver
 
     def _idle_s(self) -> float:
@@ -153,5 +190,5 @@ class UserForestActor:
             )
             rest_s = idle_s_max - self._idle_s()
             if rest_s <= 0:
-                await self._ask_to_leave()
+                await self._ask_to_leave("idle")
             await asyncio.sleep(min(max(rest_s, 0.01), self._config.patience.beat_s))

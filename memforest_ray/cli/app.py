@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from memforest_ray.cli import ask, cluster, doctor, forget, ingest, portable, show, snapshots
+from memforest_ray.cli import (
+    ask,
+    cluster,
+    doctor,
+    estimate,
+    forget,
+    ingest,
+    load,
+    merge,
+    portable,
+    show,
+    sim_llm,
+    snapshots,
+    upkeep,
+)
 from memforest_ray.cli.call import JsonOption, RuntimeOption, StoreOption, verb
 from memforest_ray.cli.failures import BROKEN_PIPE, OK, USAGE
 from memforest_ray.cli.screen import clean, json_text
@@ -20,12 +34,16 @@ USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
 VERBS = (
     ingest.ingest,
+    load.load,
     ask.query,
     ask.ask,
     show.show,
     show.users,
     show.stats,
     forget.forget,
+    merge.merge,
+    upkeep.correct,
+    upkeep.changes,
     snapshots.save,
     snapshots.restore,
     snapshots.snapshots,
@@ -34,6 +52,13 @@ VERBS = (
     cluster.up,
     cluster.down,
     doctor.doctor,
+    estimate.estimate,
+    upkeep.repair,
+    upkeep.resummarise,
+    upkeep.rescene,
+    upkeep.rebuild,
+    upkeep.reembed,
+    sim_llm.sim_llm,
 )
 
 app = typer.Typer(
@@ -45,7 +70,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in VERBS:
-    app.command(function.__name__.rstrip("_"))(verb(function))  # `import` is a word of Python's
+    app.command(function.__name__.rstrip("_").replace("_", "-"))(verb(function))  # `import` is a word of Python's
 
 
 @app.callback(invoke_without_command=True)

@@ -1,34 +1,25 @@
 """`memforest query` and `memforest ask`: evidence, and an answer from it."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from memforest_ray.cli.call import Call
+from memforest_ray.cli.evidence import draw_answer, draw_result
 from memforest_ray.cli.failures import OK
-from memforest_ray.cli.screen import clean, day, interval
+from memforest_ray.cli.screen import clean
+from memforest_ray.errors import InvalidInput
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
-    from rich.console import Console
-
-    from memforest_ray.query.result import Answer, Hit, Result, Trace
-
-__all__ = ["ask", "draw_hit", "query"]
-
-CITED_SHOWN = 5
-"""Pieces of evidence under an answer; `--json` has all of them."""
-
-_EMPTY = {
-    "no_memory": "nothing is remembered yet",
-    "no_match": "nothing matches",
-    "filtered": "what was found lies outside what was asked for",
-}
+__all__ = ["ask", "query"]
 
 UserArgument = Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The question.")]
 KOption = Annotated[int | None, typer.Option("--k", metavar="N", help="At most so many pieces of evidence.")]
 ModeOption = Annotated[
-    str | None, typer.Option("--mode", metavar="NAME", help="How trees are browsed: flat, root, embed.")
+    str | None,
+    typer.Option(
+        "--mode", metavar="NAME", help="How trees are browsed: flat, root, embed, llm, planner, planner+embed."
+    ),
 ]
 AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="As it was known at TIME.")]
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="What happened from TIME on.")]
@@ -36,7 +27,32 @@ UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help
 AtLeastOption = Annotated[
     int | None, typer.Option("--at-least", metavar="VERSION", help="Answer from this version, or a newer one.")
 ]
-ExplainOption = Annotated[bool, typer.Option("--explain", help="Show which trees were looked into, and why.")]
+SnapshotOption = Annotated[
+    str | None, typer.Option("--snapshot", metavar="NAME", help="Answer from what was saved under NAME.")
+]
+KindOption = Annotated[
+    str | None,
+    typer.Option("--kind", metavar="KIND", help="Only that kind: fact, cell, or of facts state, event, plan ..."),
+]
+SpeakerOption = Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Only what NAME said.")]
+RoleOption = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Only what was said in that role.")]
+SessionOption = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only what was said there.")]
+EntityOption = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Only facts about NAME.")]
+MetaOption = Annotated[
+    list[str] | None,
+    typer.Option("--meta", metavar="KEY=VALUE", help="Only sessions with that in their metadata; may be repeated."),
+]
+FamilyOption = Annotated[
+    list[str] | None,
+    typer.Option("--family", metavar="NAME", help="Only these trees: session, entity, scene; may be repeated."),
+]
+TokensOption = Annotated[
+    int | None, typer.Option("--tokens", metavar="N", help="Evidence of at most so many tokens together.")
+]
+RerankOption = Annotated[bool, typer.Option("--rerank", help="Have a chat model grade the best pieces of evidence.")]
+ExplainOption = Annotated[
+    bool, typer.Option("--explain", help="Show what was looked into, and what scores are made of.")
+]
 
 
 def query(
@@ -50,14 +66,28 @@ def query(
     since: SinceOption = None,
     until: UntilOption = None,
     at_least: AtLeastOption = None,
+    snapshot: SnapshotOption = None,
+    kind: KindOption = None,
+    speaker: SpeakerOption = None,
+    role: RoleOption = None,
+    session: SessionOption = None,
+    entity: EntityOption = None,
+    meta: MetaOption = None,
+    family: FamilyOption = None,
+    tokens: TokensOption = None,
+    rerank: RerankOption = False,
     explain: ExplainOption = False,
 ) -> int:
     """Show the evidence that a memory holds for a question, best first."""
-    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)
+    options = _given(
+        k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least, snapshot=snapshot,
+        kind=kind, speaker=speaker, role=role, session=session, entity=entity, metadata=_pairs(meta),
+        families=family or None, token_budget=tokens, rerank=rerank or None, explain=explain or None,
+    )  # fmt: skip
     with call.client() as client:
         result = client.user(user).query(text, **options)
     data = {"user": user, "question": text, **result.to_json()}
-    call.answer(data, lambda screen: _draw(screen, user, result, explain=explain))
+    call.answer(data, lambda screen: draw_result(screen, user, result, explain=explain))
     return OK
 
 
@@ -72,13 +102,37 @@ def ask(
     since: SinceOption = None,
     until: UntilOption = None,
     at_least: AtLeastOption = None,
+    snapshot: SnapshotOption = None,
+    kind: KindOption = None,
+    speaker: SpeakerOption = None,
+    role: RoleOption = None,
+    session: SessionOption = None,
+    entity: EntityOption = None,
+    meta: MetaOption = None,
+    family: FamilyOption = None,
+    tokens: TokensOption = None,
+    rerank: RerankOption = False,
 ) -> int:
-    """Answer a question from memory alone, naming the evidence."""
-    options = _given(k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least)
+    """Answer a question from memory alone, naming the evidence. It is shown while it is written."""
+    options = _given(
+        k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least, snapshot=snapshot,
+        kind=kind, speaker=speaker, role=role, session=session, entity=entity, metadata=_pairs(meta),
+        families=family or None, token_budget=tokens, rerank=rerank or None,
+    )  # fmt: skip
+    told: list[str] = []
+
+    def show(piece: str) -> None:
+        told.append(piece)
+        call.stdout.write(clean(piece))
+        call.stdout.flush()
+
     with call.client() as client:
-        answer = client.user(user).ask(text, **options)
+        answer = client.user(user).ask(text, on_text=None if call.json else show, **options)
+    if told:
+        call.stdout.write("\n")
+    whole = "".join(told).strip() == answer.text.strip()
     data = {"user": user, "question": text, **answer.to_json()}
-    call.answer(data, lambda screen: _draw_answer(screen, user, answer))
+    call.answer(data, lambda screen: draw_answer(screen, user, answer, told=whole))
     return OK
 
 
@@ -87,78 +141,12 @@ def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _draw(screen: "Console", user: str, result: "Result", *, explain: bool) -> None:
-    if not result:
-        _draw_nothing(screen, user, result)
-    for number, hit in enumerate(result, start=1):
-        draw_hit(screen, number, hit)
-    if explain:
-        _draw_trace(screen, result.trace)
-
-
-def _draw_nothing(screen: "Console", user: str, result: "Result") -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
-
-    reason = result.message or _EMPTY.get(result.reason or "", "nothing was found")
-    screen.print(Text(clean(f"{user}: {reason}"), style="yellow"))
-
-
-def draw_hit(screen: "Console", number: int, hit: "Hit") -> None:
-    """One piece of evidence: its text, its source and times, and where in the forest it stands."""
-    from rich.padding import Padding  # noqa: PLC0415 - for speed
-    from rich.text import Text  # noqa: PLC0415 - for speed
-
-    head = Text(f"{number:>3}. ", style="bold")
-    head.append(clean(hit.text), style="not bold")
-    head.append(f"  {hit.score:.2f}", style="cyan")
-    screen.print(head)
-    for line in (_source(hit), _place(hit), hit.note):
-        if line:
-            screen.print(Padding(Text(clean(line), style="dim"), (0, 0, 0, 5), expand=False))
-
-
-def _source(hit: "Hit") -> str:
-    """Who said it and when, when it happened, and which turns hold it."""
-    said = f"said by {hit.speaker}, {day(hit.source_time)}"
-    turns = f"turns {', '.join(hit.turn_ids)}"
-    if hit.event_time is None:
-        return f"{said} | {turns}"
-    event = hit.event_time
-    when = interval(event.start, event.end, event.precision)
-    return f"{said} | happened {when} ({event.expression!r}) | {turns}"
-
-
-def _place(hit: "Hit") -> str:
-    """The tree, and the intervals of the nodes from its root down."""
-    return " > ".join((hit.tree, *hit.path))
-
-
-def _draw_answer(screen: "Console", user: str, answer: "Answer") -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
-
-    screen.print(Text(clean(answer.text), style="bold"))
-    result = answer.result
-    if result is None:
-        return
-    cited = [hit for hit in result if hit.fact_id in answer.citations or {*hit.turn_ids} & {*answer.citations}]
-    for number, hit in enumerate(cited[:CITED_SHOWN], start=1):
-        draw_hit(screen, number, hit)
-    if not result:
-        _draw_nothing(screen, user, result)
-
-
-def _draw_trace(screen: "Console", trace: "Trace") -> None:
-    """Which trees were looked into, with scores, and how the question was read."""
-    from rich.table import Table  # noqa: PLC0415 - for speed
-    from rich.text import Text  # noqa: PLC0415 - for speed
-
-    screen.print(Text(f"mode {trace.mode}, {trace.nodes_visited} nodes visited", style="bold"))
-    for line in (*trace.reading, *trace.fallbacks):
-        screen.print(Text(f"  {clean(line)}"))
-    table = Table(box=None, pad_edge=True, header_style="bold")
-    table.add_column("tree", style="cyan", no_wrap=True)
-    for title in ("score", "root", "best fact"):
-        table.add_column(title, justify="right")
-    for tree in trace.trees:
-        table.add_row(Text(clean(tree.scope)), *(f"{number:.2f}" for number in (tree.score, tree.root, tree.fact)))
-    screen.print(table)
+def _pairs(listed: list[str] | None) -> dict[str, str] | None:
+    """What `--meta` asks for. Raises InvalidInput."""
+    pairs = {}
+    for each in listed or ():
+        key, equals, value = each.partition("=")
+        if not equals or not key:
+            raise InvalidInput(f"--meta {each!r} must be KEY=VALUE")
+        pairs[key] = value
+    return pairs or None

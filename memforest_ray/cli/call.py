@@ -61,7 +61,15 @@ class Call:
     def client(self) -> "Client":
         """A client with the settings in force. Close it (`with`). Raises InvalidInput for a store that ends with us."""
         self.durable_store()
+        self.configure_logs()
         return open_client(**self.given)
+
+    def configure_logs(self) -> None:
+        """Have log lines go to stderr, as the settings say."""
+        from memforest_ray.logs import configure  # noqa: PLC0415 - see above
+
+        settings = self.settings()
+        configure(settings.log_format, settings.log_level)
 
     def durable_store(self) -> str:
         """The address of the store in force. Raises InvalidInput for one that ends with this process."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from rich.console import Console
 
     from memforest_ray.config import Settings
+    from memforest_ray.local.examination import Examination
 
 __all__ = ["doctor"]
 
@@ -41,16 +42,22 @@ def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Examine one memory: every checksum, every reference, its snapshots.")
     ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="With --deep: make anew what is derived, such as graphs.")
+    ] = False,
 ) -> int:
-    """Print the settings in force, and probe store, runtime and embedder; or examine one memory, changing nothing."""
+    """Print the settings in force, and probe store, runtime and models; or examine one memory, changing nothing but
+    what is derived, and that only with --rebuild.
+    """
     settings = call.settings()
-    if deep or user is not None:
+    if deep or user is not None or rebuild:
         if user is None or not deep:
             raise InvalidInput("--deep and --user go together: `memforest doctor --user U --deep`; nothing was changed")
-        return _examine(call, settings, user)
+        return _examine(call, settings, user, rebuild=rebuild)
     probes: dict[str, Callable[[], str]] = {
         "store": lambda: _probe_store(settings),
         "embedder": lambda: _probe_embedder(settings),
+        **({"llm": lambda: _probe_llm(settings)} if settings.remote_chat else {}),
         "runtime": lambda: _probe_runtime(call, settings),
     }
     findings = [_find(name, probe) for name, probe in probes.items()]
@@ -62,18 +69,37 @@ def doctor(
     return OK if all(finding.ok for finding in findings) else UNAVAILABLE
 
 
-def _examine(call: Call, settings: "Settings", user: str) -> int:
-    """Read the whole memory of `user` and tell what is wrong with it. Raises CorruptState, NotFound."""
+def _examine(call: Call, settings: "Settings", user: str, *, rebuild: bool) -> int:
+    """Read the whole memory of `user` and tell what is wrong with it. Raises CorruptState, NotFound, Overloaded."""
     import asyncio  # noqa: PLC0415 - for speed
 
+    found, rebuilt = asyncio.run(_examined(settings, user, rebuild=rebuild))
+    data = {
+        "user": user,
+        "version": found.version,
+        "objects": found.objects,
+        "findings": list(found.findings),
+        "graphs": asdict(found.derived),
+        **({} if rebuilt is None else {"rebuilt": rebuilt}),
+    }
+    call.answer(data, lambda screen: _draw_examination(screen, data))
+    return OK if found.sound else PARTIAL
+
+
+async def _examined(settings: "Settings", user: str, *, rebuild: bool) -> "tuple[Examination, dict[str, int] | None]":
+    """What was found, after what is derived was made anew, if that is wanted: rows by what each graph is of."""
+    from memforest_ray.ambient import SystemRandom  # noqa: PLC0415 - for speed
     from memforest_ray.ids import UserId  # noqa: PLC0415 - for speed
+    from memforest_ray.index.neighbours import GraphRules  # noqa: PLC0415 - for speed
+    from memforest_ray.local import derived  # noqa: PLC0415 - for speed
     from memforest_ray.local.examination import examine  # noqa: PLC0415 - for speed
     from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed
 
-    found = asyncio.run(examine(open_store(settings.store), UserId(user)))
-    data = {"user": user, "version": found.version, "objects": found.objects, "findings": list(found.findings)}
-    call.answer(data, lambda screen: _draw_examination(screen, data))
-    return OK if found.sound else PARTIAL
+    store, rebuilt = open_store(settings.store), None
+    if rebuild:
+        rules = GraphRules(settings.graph_rows_min, settings.forest_graph_rows_min)
+        rebuilt = await derived.rebuild(store, UserId(user), rules, SystemRandom())
+    return await examine(store, UserId(user)), rebuilt
 
 
 def _draw_examination(screen: "Console", data: dict[str, Any]) -> None:
@@ -81,6 +107,14 @@ def _draw_examination(screen: "Console", data: dict[str, Any]) -> None:
 
     for finding in data["findings"]:
         screen.print(Text(f"  FAIL {clean(finding)}", style="bold red"))
+    graphs = data["graphs"]
+    if graphs["damaged"]:
+        screen.print(
+            f"  {graphs['damaged']} graphs are damaged: they are built anew when the memory is next open; "
+            "with --rebuild now"
+        )
+    for name, rows in data.get("rebuilt", {}).items():
+        screen.print(Text(clean(f"  rebuilt: graph of {name}, {rows:,} rows")))
     verdict = f"{len(data['findings'])} findings" if data["findings"] else "everything fits"
     screen.print(
         Text(clean(f"{data['user']}, version {data['version']}: {data['objects']} objects are whole; {verdict}"))
@@ -107,13 +141,47 @@ def _probe_store(settings: "Settings") -> str:
 
 
 def _probe_embedder(settings: "Settings") -> str:
+    """One text embedded. Raises LLMUnavailable, InvalidInput."""
     import asyncio  # noqa: PLC0415 - for speed
 
-    from memforest_ray.models.offline import OnnxEmbedder  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
+    from memforest_ray.local.models import open_models  # noqa: PLC0415 - for speed
 
-    embedder = OnnxEmbedder(settings.embed_folder, threads=1)
-    rows = asyncio.run(embedder.embed(["Where did I leave my keys?"]))
-    return f"{embedder.fingerprint.model} gives {rows.shape[1]} dimensions"
+    # The embedder alone: whether a chat model answers is another probe's business.
+    quiet = settings if settings.remote_embedder else settings.model_copy(update={"backend": "offline"})
+    opened = open_models(quiet.model_copy(update={"embed_threads": 1}), SystemClock(), SystemRandom())
+
+    async def embedded() -> int:
+        rows = await opened.models.embedder.embed(["Where did I leave my keys?"])
+        await opened.close()
+        return int(rows.shape[1])
+
+    dimension = asyncio.run(embedded())
+    return f"{opened.models.embedder.fingerprint.model} gives {dimension} dimensions"
+
+
+def _probe_llm(settings: "Settings") -> str:
+    """One small question. Raises LLMUnavailable, InvalidInput."""
+    import asyncio  # noqa: PLC0415 - for speed
+
+    from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
+    from memforest_ray.errors import LLMUnavailable  # noqa: PLC0415 - for speed
+    from memforest_ray.models.backend import Backend  # noqa: PLC0415 - for speed
+    from memforest_ray.models.prompts.judge import JUDGE  # noqa: PLC0415 - for speed
+
+    clock = SystemClock()
+    backend = Backend(settings, clock, SystemRandom())
+    began = clock.elapsed()
+
+    async def asked() -> str | None:
+        (reply,) = await backend.chat([JUDGE.request("A: It rains.\nB: It rains.", urgent=True)])
+        await backend.close()
+        return reply.failure
+
+    failure = asyncio.run(asked())
+    if failure is not None:
+        raise LLMUnavailable(f"{backend.model} gave no usable answer: {failure}; nothing was changed")
+    return f"{backend.model} answered in {clock.elapsed() - began:.1f} s"
 
 
 def _probe_runtime(call: Call, settings: "Settings") -> str:

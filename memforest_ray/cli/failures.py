@@ -5,6 +5,7 @@ import re
 from memforest_ray.errors import (
     ClusterUnavailable,
     CorruptState,
+    Denied,
     EmbeddingMismatch,
     Fenced,
     InvalidInput,
@@ -19,7 +20,7 @@ from memforest_ray.errors import (
     VersionGone,
 )
 
-__all__ = ["BROKEN_PIPE", "INTERRUPTED", "OK", "PARTIAL", "UNAVAILABLE", "USAGE", "exit_code", "sentence"]
+__all__ = ["BROKEN_PIPE", "INTERRUPTED", "OK", "PARTIAL", "TERMINATED", "UNAVAILABLE", "USAGE", "exit_code", "sentence"]
 
 OK = 0
 USAGE = 2
@@ -29,6 +30,8 @@ PARTIAL = 3
 UNAVAILABLE = 4
 """The store, the model or the cluster does not answer, or cannot be believed."""
 INTERRUPTED = 130
+TERMINATED = 143
+"""Ended by SIGTERM: how a scheduler stops a job."""
 BROKEN_PIPE = 141
 """The reader of our output went away; what a shell shows for SIGPIPE."""
 
@@ -45,6 +48,7 @@ _READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
     ),
     NotFound: (USAGE, NOTHING, "`memforest users` and `memforest show USER` list what there is"),
     EmbeddingMismatch: (USAGE, NOTHING, "name the embedder that wrote this store"),
+    Denied: (USAGE, NOTHING, "ask as somebody who may"),
     VersionGone: (USAGE, NOTHING, "ask for a later version"),
     Overloaded: (UNAVAILABLE, KEPT, "wait a little, then run the same command again"),
     LLMUnavailable: (UNAVAILABLE, KEPT, "check the model's endpoint, then run the same command again"),

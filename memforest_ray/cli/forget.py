@@ -25,6 +25,9 @@ def forget(
     ] = None,
     turns: Annotated[list[str] | None, typer.Option("--turn", metavar="ID", help="This turn; may be repeated.")] = None,
     fact: Annotated[str | None, typer.Option("--fact", metavar="ID", help="This fact; its dialogue stays.")] = None,
+    origin: Annotated[
+        str | None, typer.Option("--origin", metavar="USER", help="All that came from this user's memory by merges.")
+    ] = None,
     with_dialogue: Annotated[
         bool, typer.Option("--with-dialogue", help="With --fact: also the dialogue that says it.")
     ] = False,
@@ -34,20 +37,22 @@ def forget(
     everything: Annotated[bool, typer.Option("--everything", help="The whole memory of this user, for good.")] = False,
 ) -> int:
     """Erase for good, and say what may still hold it."""
-    what = [session or turns, fact, everything]
+    what = [session or turns, fact, origin, everything]
     if sum(bool(item) for item in what) != 1:
         raise InvalidInput(
-            "say what to forget: --session, --turn, --fact or --everything; nothing was changed", user=user
+            "say what to forget: --session, --turn, --fact, --origin or --everything; nothing was changed", user=user
         )
     with call.client() as client:
         if everything:
-            client.delete_user(user)
-            call.answer({"user": user, "deleted": True}, lambda screen: _draw(screen, {"deleted": user}))
+            copies = client.delete_user(user)
+            gone = {"deleted": user, "still_in_the_memories_of": copies}
+            call.answer({"user": user, "deleted": True, "copies": copies}, lambda screen: _draw(screen, gone))
             return OK
         report = client.user(user).forget(
             session=session,
             turns=turns or None,
             fact=fact,
+            origin=origin,
             with_dialogue=with_dialogue,
             including_snapshots=including_snapshots,
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from memforest_ray.facts.sessions import Session
     from memforest_ray.forest.intents import Receipt
 
-__all__ = ["ingest"]
+__all__ = ["Outcome", "Work", "ingest", "read_work"]
 
 FAILURES_SHOWN = 50
 """Lines about failures on stderr; all of them stand in the JSON."""
@@ -96,18 +96,22 @@ def ingest(
         bool,
         typer.Option("--replace", help="Where other turns are stored under a session's id, replace them."),
     ] = False,
+    wait: Annotated[
+        Literal["refreshed", "facts"],
+        typer.Option(help="With a model: return when summaries are there, or when facts can be found."),
+    ] = "refreshed",
 ) -> int:
     """Make conversations memory; they can be queried when this ends.
 
     The same file again changes nothing, a grown one adds what is new.
     """
-    work = [item for path in paths for item in _read(path, user, format, one_user=one_user)]
+    work = [item for path in paths for item in read_work(path, user, format, one_user=one_user)]
     with call.client() as client, _bar(call) as bar:
-        outcomes = _ingest_all(client, work, bar, replace=replace)
+        outcomes = _ingest_all(client, work, bar, replace=replace, wait=wait)
     return _report(call, work, outcomes)
 
 
-def _read(path: Path, user: str, format_name: str, *, one_user: bool) -> list[Work]:
+def read_work(path: Path, user: str, format_name: str, *, one_user: bool) -> list[Work]:
     """The sessions of one file, by user. Raises InvalidInput for a file without any."""
     from memforest_ray.facts.readers import read_conversations  # noqa: PLC0415 - for speed
 
@@ -144,7 +148,7 @@ def _bar(call: Call) -> "Progress":
     )
 
 
-def _ingest_all(client: "Client", work: list[Work], bar: "Progress", *, replace: bool) -> list[Outcome]:
+def _ingest_all(client: "Client", work: list[Work], bar: "Progress", **how: Any) -> list[Outcome]:
     """One user after the other. Stops when nothing of a user could be written for want of a dependency."""
     outcomes: list[Outcome] = []
     for item in work:
@@ -152,7 +156,7 @@ def _ingest_all(client: "Client", work: list[Work], bar: "Progress", *, replace:
         outcomes.append(outcome)
         task = bar.add_task(clean(item.user), total=len(item.sessions), rate="")
         try:
-            _ingest_one(client, item, outcome, bar, task, replace=replace)
+            _ingest_one(client, item, outcome, bar, task, **how)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_interrupted(outcomes, work)) from None
         if not outcome.receipts and any(exit_code(error) == UNAVAILABLE for error in outcome.errors):
@@ -160,9 +164,7 @@ def _ingest_all(client: "Client", work: list[Work], bar: "Progress", *, replace:
     return outcomes
 
 
-def _ingest_one(
-    client: "Client", item: Work, outcome: Outcome, bar: "Progress", task: "TaskID", *, replace: bool
-) -> None:
+def _ingest_one(client: "Client", item: Work, outcome: Outcome, bar: "Progress", task: "TaskID", **how: Any) -> None:
     def progress(_done: int, _total: int, became: "Receipt | MemForestError") -> None:
         if isinstance(became, MemForestError):
             outcome.errors.append(became)
@@ -172,7 +174,7 @@ def _ingest_one(
         bar.update(task, advance=1, rate="" if speed is None else f"{speed:.1f}/s")
 
     try:
-        client.user(item.user).ingest_many(item.sessions, on_progress=progress, replace=replace)
+        client.user(item.user).ingest_many(item.sessions, on_progress=progress, **how)
     except MemForestError as error:
         if not outcome.errors:  # else it is one of those that progress has seen
             outcome.errors.append(error)

@@ -51,7 +51,7 @@ def import_(
     import asyncio  # noqa: PLC0415 - for speed
 
     from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
-    from memforest_ray.client import checked_user  # noqa: PLC0415 - for speed
+    from memforest_ray.handles import checked_user  # noqa: PLC0415 - for speed
     from memforest_ray.local.portable import import_forest  # noqa: PLC0415 - for speed
     from memforest_ray.models.offline import OnnxEmbedder  # noqa: PLC0415 - for speed
     from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed

@@ -17,6 +17,10 @@ TABLES = (
     "turns",  # session id + turn number -> turn or hole
     "cells",  # cell id -> place, spans
     "forgotten",  # keyed hash of a session id -> keyed hashes of its turns
+    "origins",  # session id -> users through whose memories it came
+    "lineage",  # prefix of merged sessions -> secret of the memory they came from, label of nameless speakers
+    "copies",  # user who was lent this memory -> version of the first copy
+    "journal",  # number of a commit -> ids of what came, changed and went with it
     "failed",  # cell id -> why its extraction failed
     "mentions",  # mention id -> candidate with its place
     "verdicts",  # pair of atom ids -> equivalent or not

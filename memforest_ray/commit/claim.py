@@ -9,7 +9,7 @@ from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.doubt import settle
 from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.loaded import Held, read_manifest
-from memforest_ray.commit.manifest import Manifest, check_fingerprint, encode
+from memforest_ray.commit.manifest import Manifest, check_fingerprint, encode, retired_anew
 from memforest_ray.errors import CorruptState, Fenced, StoreUnavailable
 from memforest_ray.ids import UserId
 from memforest_ray.storage.keys import UserKeys
@@ -71,6 +71,13 @@ class Claim:
             Fenced: another owner has changed it.
             StoreUnavailable: unless `refused`, the outcome is unknown and the claim is lost.
         """
+        before = self.manifest.retired
+        await self._replace(manifest)
+        # An object is retired from now on, not from when we meant to: in between it was listed, and may have been read.
+        while (retired := retired_anew(self.manifest.retired, before, self._clock.now_ms())) != self.manifest.retired:
+            await self._replace(replace(self.manifest, retired=retired))
+
+    async def _replace(self, manifest: Manifest) -> None:
         started = self._clock.elapsed()
         manifest = replace(manifest, edition=self.manifest.edition + 1)
         with self.unsure():

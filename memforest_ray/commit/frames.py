@@ -33,8 +33,10 @@ __all__ = [
     "unseal",
 ]
 
-FORMAT = 1
-"""Raised by whoever changes the meaning of any object; older formats stay readable."""
+FORMAT = 2
+"""Raised by whoever changes the meaning of any object; older formats stay readable.
+
+2: a manifest remembers what was done to snapshots (`settled`)."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

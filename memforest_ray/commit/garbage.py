@@ -82,8 +82,8 @@ async def collect(store: ObjectStore, keys: UserKeys, manifest: Manifest, now_ms
     saved = await saved_parts(store, manifest)
     due = {entry for entry in _due(manifest.retired, now_ms) if entry.key not in saved}
     removed = 0
-    for entry in due:
-        if not _is_slot(entry.key):
+    for entry in manifest.retired:
+        if entry in due and not _is_slot(entry.key):
             await store.delete(entry.key)
             removed += 1
     removed += await _remove_slots(store, keys, max((keys.seq_of(entry.key) or 0 for entry in due), default=0))
@@ -110,7 +110,7 @@ async def _remove_slots(store: ObjectStore, keys: UserKeys, last: int) -> int:
 
 
 async def sweep(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> int:
-    """Remove parts and snapshots of older epochs that nothing names: leftovers of crashes and of stalled writers.
+    """Remove parts, snapshots, graphs and answers of older epochs that nothing names: leftovers of crashes and stalls.
 
     Whatever their age: an older epoch can no longer change the manifest, so no one will ever name them.
 
@@ -119,7 +119,7 @@ async def sweep(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> int:
     """
     kept = kept_objects(manifest) | await saved_parts(store, manifest)
     removed = 0
-    for prefix in (keys.parts, keys.snapshots):
+    for prefix in (keys.parts, keys.snapshots, keys.graphs, keys.answers):
         async for key in store.list(prefix):
             epoch = keys.epoch_of(key)
             if key not in kept and epoch is not None and epoch < manifest.epoch:

@@ -5,8 +5,9 @@ next slot has made the next version; everything else only shortens the log.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.changes import Changes, difference
@@ -25,10 +26,18 @@ from memforest_ray.commit.garbage import (
 from memforest_ray.commit.loaded import Loaded, load, read_manifest
 from memforest_ray.commit.manifest import Manifest, Part, Pin, Saved, check_fingerprint
 from memforest_ray.commit.owner import Owner
-from memforest_ray.commit.parts import FANOUT, PARTS_MAX, Span, base_of, due_merge
+from memforest_ray.commit.parts import FANOUT, PARTS_MAX, Span, apply, base_of, due_merge
 from memforest_ray.commit.saves import Saves, check_free
-from memforest_ray.commit.snapshots import Rewrite, SnapshotInfo, check_name, find, read_snapshot, saved_parts
-from memforest_ray.errors import InvalidInput, Overloaded
+from memforest_ray.commit.snapshots import (
+    Rewrite,
+    SnapshotInfo,
+    check_name,
+    find,
+    find_settled,
+    read_snapshot,
+    saved_parts,
+)
+from memforest_ray.errors import InvalidInput, NotFound, Overloaded
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.store import ObjectStore
 
@@ -253,27 +262,61 @@ class CommitLog(Owner):
         await claim.replace(self._floored(fresh))
         self._pending = pending.emptied()
 
+    async def refit(self, fingerprint: Mapping[str, Any], rewrite: Rewrite) -> int:
+        """Put the rows of another embedder in the place of ours, those of snapshots too: one change of the manifest.
+
+        `rewrite` gives, for what it is shown, all vectors anew, and what else shall change. What stood there before is
+        collected 24 hours later. Returns the version.
+
+        Raises:
+            Overloaded: an erasure is open; finish it first.
+            Fenced: another owner has taken over; nothing was changed.
+        """
+        async with self._merging, self._lane:
+            claim = self._owned()
+            self._check_whole()
+            await claim.prove()
+            manifest = claim.manifest
+            async with claim.certain():
+                needed = await saved_parts(self._store, manifest)
+                parts = await self._refitted(claim, rewrite)
+                saved = await self._saves.refitted(claim, fingerprint, rewrite)
+            gone = {*needed, *(part.key for part in manifest.parts), *(entry.key for entry in manifest.saved)}
+            retired = retire_parts(manifest.retired, gone, self._clock.now_ms())
+            fresh = replace(manifest, fingerprint=dict(fingerprint), parts=parts, saved=saved, retired=retired)
+            await claim.replace(self._floored(fresh))
+            self._pending = self._pending.emptied()
+            return self.version
+
+    async def _refitted(self, claim: Claim, rewrite: Rewrite) -> tuple[Part, ...]:
+        loaded = await load(self._store, self._keys)
+        apply(loaded.tables, await rewrite(loaded))
+        rows = Changes(puts={table: rows for table, rows in loaded.tables.items() if rows})
+        tier = max((part.tier for part in claim.manifest.parts), default=1)
+        size = sum(part.bytes for part in claim.manifest.parts)
+        return await self._deltas.write(claim.epoch, rows, Span(max(tier, 1), 1, self.version), size)
+
     # ---- snapshots and pins ------------------------------------------------------------------------------
 
     async def save(self, name: str, *, replace: bool = False, operation: OpId = _NOBODY) -> SnapshotInfo:
-        """Keep the present rows under `name`, any text. A retry with the same `operation` finds its own.
+        """Keep the present rows under `name`, any text. A retry with the same `operation` is told the same.
 
         Raises:
-            InvalidInput: the name is taken and `replace` was not said, or is no name, or there are too many.
+            InvalidInput: the name is taken and `replace` was not said, or is no name, or there are too many; or
+                `operation` has done something else.
             Overloaded: an erasure is open; finish it first.
         """
         check_name(name)
         await self._make_room()
         async with self._lane:
             claim = self._owned()
-            held = find(claim.manifest, name)
-            if held is None or not operation or held.operation != operation:
-                check_free(claim.manifest, name, replace)
-                self._check_whole()
-                await self._checkpoint(claim, claim.manifest)
-                async with claim.certain():
-                    held = await self._saves.take(claim, name, operation)
-            return SnapshotInfo.of(held)
+            if done := find_settled(claim.manifest, "save", operation, name):
+                return SnapshotInfo(name, done.version, done.created_ms, done.rows, done.bytes)
+            check_free(claim.manifest, name, replace)
+            self._check_whole()
+            await self._checkpoint(claim, claim.manifest)
+            async with claim.certain():
+                return SnapshotInfo.of(await self._saves.take(claim, name, operation))
 
     def _check_whole(self) -> None:
         if self.erasing:
@@ -283,6 +326,14 @@ class CommitLog(Owner):
         """What there is, oldest first; for a reader too, with one request."""
         held = await read_manifest(self._store, self._keys)
         return tuple(SnapshotInfo.of(saved) for saved in held.manifest.saved) if held else ()
+
+    async def key_of_snapshot(self, name: str) -> str:
+        """The object that holds it now; for a reader too, with one request. Raises NotFound."""
+        held = await read_manifest(self._store, self._keys)
+        saved = find(held.manifest, name) if held else None
+        if saved is None:
+            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+        return saved.key
 
     async def read_snapshot(self, name: str) -> Loaded:
         """All rows of a snapshot; its manifest is the saved one. For a reader too.
@@ -300,19 +351,42 @@ class CommitLog(Owner):
 
         Raises:
             NotFound, CorruptState: as `read_snapshot`.
+            Fenced: another owner has written since we claimed it, or the user was deleted.
             EmbeddingMismatch: the snapshot was saved with another embedder.
         """
         then = await self.read_snapshot(name)
         async with self._lane:
             now = await load(self._store, self._keys)
+            if self.owned:
+                self._expect_ours(now)
         if then.manifest and now.manifest:
             check_fingerprint(then.manifest, now.manifest.fingerprint)
         return difference(now.tables, then.tables, kept=kept)
 
-    async def delete_snapshot(self, name: str) -> None:
-        """Remove one; what only it needed goes 24 hours later. Raises NotFound."""
+    async def delete_snapshot(self, name: str, *, operation: OpId = _NOBODY) -> int:
+        """Remove one; what only it needed goes 24 hours later. A retry with the same `operation` is told the same.
+
+        Returns the forest's version at that time. Raises NotFound; InvalidInput: `operation` has done something else.
+        """
         async with self._lane:
-            await self._saves.drop(self._owned(), name)
+            claim = self._owned()
+            if done := find_settled(claim.manifest, "delete", operation, name):
+                return done.version
+            version = self.version
+            await self._saves.drop(claim, name, operation, version)
+            return version
+
+    async def deleted(self, name: str, operation: OpId) -> int | None:
+        """Whether there is a snapshot `name`; for a reader too, with one request.
+
+        None if there is; else the version at which `operation` removed it. Raises NotFound; InvalidInput as above.
+        """
+        held = await read_manifest(self._store, self._keys)
+        if held and (done := find_settled(held.manifest, "delete", operation, name)):
+            return done.version
+        if held is None or find(held.manifest, name) is None:
+            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+        return None
 
     async def pin(self, operation: OpId, expires_ms: int) -> Manifest:
         """Keep every object that the returned manifest lists until `expires_ms`, at most 24 hours from now.

@@ -1,11 +1,11 @@
 """The manifest `M`: who owns a forest, and which objects make it up. The one object ever replaced.
 
 Kind `manifest`. Head: user, state, epoch. Body: msgpack of the map of all fields of `Manifest`, tuples as arrays,
-`Part`, `Retired`, `Pin` and `Saved` as maps of their fields.
+`Part`, `Retired`, `Pin`, `Saved` and `Settled` as maps of their fields. Format 1 had no `settled`.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from memforest_ray.commit.frames import corrupt, pack_small, seal, shaped, unpack_small, unseal
@@ -13,25 +13,36 @@ from memforest_ray.errors import EmbeddingMismatch
 from memforest_ray.ids import OpId, UserId
 
 __all__ = [
+    "Deed",
     "Manifest",
     "Part",
     "PartKind",
     "Pin",
     "Retired",
     "Saved",
+    "Settled",
     "State",
     "check_fingerprint",
     "decode",
     "encode",
     "from_plain",
+    "retired_anew",
 ]
 
 State = Literal["active", "clean", "deleted"]
 """`clean`: its last owner left in order; `deleted`: only the numbers are kept."""
 PartKind = Literal["text", "vectors"]
+Deed = Literal["save", "delete"]
+"""What was done to a snapshot."""
 
 _OPERATIONS_MAX = 256
 """Recent op ids kept in the manifest itself; the table `operations` knows them all."""
+_LISTS = ("parts", "retired", "pins", "saved", "settled")
+"""Fields that hold entries with fields of their own."""
+_LANDING_MS = 60_000
+"""Time that a change of the manifest may take; a minute less of the day that retired objects are kept harms nobody."""
+_SETTLED_MAX = 32
+"""Writes to snapshots that are remembered (5 KB): these are not in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,21 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """A save or a removal of a snapshot that is done, whatever became of that snapshot since: for a late retry."""
+
+    operation: OpId
+    deed: Deed
+    name: str
+    """Hash of the snapshot's name: a name may be told to nobody once it is gone."""
+    version: int
+    """What its caller was told."""
+    created_ms: int
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """One state of `M`. Frozen; each change is a new one, written by compare-and-swap."""
 
@@ -106,6 +132,7 @@ class Manifest:
     """Until then a stalled writer of an older epoch may still drop an object that holds erased text."""
     operations: tuple[OpId, ...] = ()
     saved: tuple[Saved, ...] = ()
+    settled: tuple[Settled, ...] = ()
     edition: int = 0
     """Raised by each writing, so that no two are alike: a store's tag may be a hash of the content."""
 
@@ -117,12 +144,23 @@ class Manifest:
         """The same, with the newest op ids kept."""
         return replace(self, operations=(*self.operations, *operations)[-_OPERATIONS_MAX:])
 
+    def settling(self, settled: Settled) -> "Manifest":
+        """The same, with one more write to snapshots kept in mind."""
+        return replace(self, settled=(*self.settled, settled)[-_SETTLED_MAX:])
+
 
 def encode(manifest: Manifest, key: str) -> bytes:
     """The bytes of `M`. Deterministic, so that a write that is read back can be recognised."""
-    plain = asdict(manifest)
+    plain = _row(manifest)
+    for name in _LISTS:
+        plain[name] = [_row(entry) for entry in plain[name]]
     head = {"user": manifest.user, "state": manifest.state, "epoch": manifest.epoch}
     return seal("manifest", key, head, pack_small(plain))
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    """Fields by name, in order. (`asdict` copies all that is inside too, which is a tenth of a small commit.)"""
+    return {name: getattr(entry, name) for name in entry.__slots__}
 
 
 def decode(raw: bytes, key: str) -> Manifest:
@@ -146,6 +184,7 @@ def from_plain(plain: Any, key: str) -> Manifest:
                 "erasures": tuple(plain["erasures"]),
                 "operations": tuple(plain["operations"]),
                 "saved": tuple(Saved(**entry) for entry in plain["saved"]),
+                "settled": tuple(Settled(**entry) for entry in plain.get("settled", ())),
             }
         )
         _check(manifest, key)
@@ -160,6 +199,15 @@ def _check(manifest: Manifest, key: str) -> None:
         raise corrupt(key, "its parts are out of order")
     if len({saved.name for saved in manifest.saved}) != len(manifest.saved):
         raise corrupt(key, "two of its snapshots have one name")
+
+
+def retired_anew(retired: tuple[Retired, ...], before: Collection[Retired], now_ms: int) -> tuple[Retired, ...]:
+    """`retired` as written just now: what is not in `before` and was dated too long ago is dated `now_ms`."""
+    known = {*before}
+    return tuple(
+        replace(entry, at_ms=now_ms) if entry not in known and entry.at_ms < now_ms - _LANDING_MS else entry
+        for entry in retired
+    )
 
 
 def check_fingerprint(manifest: Manifest, fingerprint: Mapping[str, Any]) -> None:

@@ -62,13 +62,25 @@ class Owner:
         """The newest version, for a reader; claims and writes nothing. An unknown user is empty, version 0.
 
         Raises:
+            Fenced: another owner has written since we claimed it.
             CorruptState: an object is damaged or missing; it is named.
         """
         async with self._lane:
             loaded = await load(self._store, self._keys)
-            if not self.owned:
+            if self.owned:
+                self._expect_ours(loaded)
+            else:
                 self._pending = Pending.after(loaded)
             return loaded
+
+    def _expect_ours(self, loaded: Loaded) -> None:
+        """What was read must be what our log knows, or it would be answered for with what only our log knows."""
+        claim = self._owned()
+        manifest = loaded.manifest
+        ours = manifest and (manifest.epoch, manifest.nonce) == (claim.epoch, claim.manifest.nonce)
+        if not ours or loaded.version != self.version:
+            claim.lost = True
+            raise fenced(self._keys)
 
     async def moved(self) -> bool:
         """Whether anything was committed or checkpointed past our version since we read it; two small requests."""

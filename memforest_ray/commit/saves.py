@@ -1,6 +1,8 @@
 """What an owner does to snapshots: takes, drops and rewrites them. Each is one change of the manifest."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.changes import Changes
@@ -9,7 +11,7 @@ from memforest_ray.commit.deltas import Deltas
 from memforest_ray.commit.doubt import put_part
 from memforest_ray.commit.garbage import retire_parts
 from memforest_ray.commit.loaded import Loaded, read_parts
-from memforest_ray.commit.manifest import Manifest, Saved
+from memforest_ray.commit.manifest import Manifest, Saved, Settled
 from memforest_ray.commit.parts import Span, apply
 from memforest_ray.commit.snapshots import (
     SNAPSHOTS_MAX,
@@ -19,6 +21,7 @@ from memforest_ray.commit.snapshots import (
     layered,
     load_snapshot,
     seal_snapshot,
+    settled,
     unshared_parts,
 )
 from memforest_ray.errors import InvalidInput, NotFound
@@ -43,15 +46,17 @@ class Saves:
         """Save what the manifest lists, in the place of an older one of that name. The log must be empty."""
         old = find(claim.manifest, name)
         saved = await self._write(claim, Snapshot(name, self._clock.now_ms(), claim.manifest), operation)
-        await claim.replace(await self._without(claim.manifest, old, saved))
+        after = await self._without(claim.manifest, old, saved)
+        await claim.replace(_settling(after, settled(saved, "save", operation, saved.version)))
         return saved
 
-    async def drop(self, claim: Claim, name: str) -> None:
-        """Remove one, a damaged one too. Raises NotFound."""
+    async def drop(self, claim: Claim, name: str, operation: OpId, version: int) -> None:
+        """Remove one, a damaged one too; `version` is what is told. Raises NotFound."""
         old = find(claim.manifest, name)
         if old is None:
             raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
-        await claim.replace(await self._without(claim.manifest, old))
+        after = await self._without(claim.manifest, old)
+        await claim.replace(_settling(after, settled(old, "delete", operation, version)))
 
     async def _without(self, manifest: Manifest, old: Saved | None, *fresh: Saved) -> Manifest:
         if old is None:
@@ -95,10 +100,30 @@ class Saves:
         changed = replace(snapshot, manifest=replace(snapshot.manifest, parts=fresh))
         return await self._write(claim, changed, saved.operation)
 
+    async def refitted(self, claim: Claim, fingerprint: Mapping[str, Any], rewrite: Rewrite) -> tuple[Saved, ...]:
+        """What the manifest shall list instead of its snapshots once they are another embedder's."""
+        return tuple([await self._refitted(claim, saved, fingerprint, rewrite) for saved in claim.manifest.saved])
+
+    async def _refitted(self, claim: Claim, saved: Saved, fingerprint: Mapping[str, Any], rewrite: Rewrite) -> Saved:
+        snapshot = await load_snapshot(self._store, saved)
+        loaded = await self._load(snapshot)
+        apply(loaded.tables, await rewrite(loaded))
+        rows = Changes(puts={table: rows for table, rows in loaded.tables.items() if rows})
+        manifest = snapshot.manifest
+        span = Span(max((part.tier for part in manifest.parts), default=1), 1, manifest.floor)
+        fresh = await self._deltas.write(claim.epoch, rows, span, sum(part.bytes for part in manifest.parts))
+        changed = replace(snapshot, manifest=replace(manifest, parts=fresh, fingerprint=dict(fingerprint)))
+        return await self._write(claim, changed, saved.operation)
+
     async def _load(self, snapshot: Snapshot) -> Loaded:
         loaded = Loaded({}, snapshot.manifest.version, snapshot.manifest)
         await read_parts(self._store, snapshot.manifest.parts, loaded.tables)
         return loaded
+
+
+def _settling(manifest: Manifest, done: Settled) -> Manifest:
+    """Who names no operation does not ask again."""
+    return manifest.settling(done) if done.operation else manifest
 
 
 def check_free(manifest: Manifest, name: str, replacing: bool) -> None:

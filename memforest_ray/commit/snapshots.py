@@ -5,13 +5,14 @@ manifest, so a stalled owner can neither add one nor bring one back. Kind `snaps
 msgpack of {"name", "created_ms", "manifest": map of the fields of the `Manifest` as it was saved}.
 """
 
+import hashlib
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import asdict, dataclass, replace
 
 from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.frames import corrupt, pack_small, seal, shaped, unpack_small, unseal
 from memforest_ray.commit.loaded import Loaded, read_manifest, read_parts
-from memforest_ray.commit.manifest import Manifest, Part, Saved, from_plain
+from memforest_ray.commit.manifest import Deed, Manifest, Part, Saved, Settled, from_plain
 from memforest_ray.errors import CorruptState, InvalidInput, NotFound
 from memforest_ray.ids import OpId
 from memforest_ray.storage.keys import UserKeys
@@ -25,11 +26,13 @@ __all__ = [
     "SnapshotInfo",
     "check_name",
     "find",
+    "find_settled",
     "layered",
     "load_snapshot",
     "read_snapshot",
     "saved_parts",
     "seal_snapshot",
+    "settled",
     "unshared_parts",
 ]
 
@@ -84,10 +87,37 @@ def find(manifest: Manifest, name: str) -> Saved | None:
     return next((saved for saved in manifest.saved if saved.name == name), None)
 
 
+def settled(saved: Saved, deed: Deed, operation: OpId, version: int) -> Settled:
+    """What a late retry of `operation`, which did this to the snapshot, is told."""
+    name = _hashed(saved.name)
+    return Settled(operation, deed, name, version, saved.created_ms, saved.rows, saved.bytes)
+
+
+def find_settled(manifest: Manifest, deed: Deed, operation: OpId, name: str) -> Settled | None:
+    """What was told when `operation` did this to the snapshot `name`; None when it has not.
+
+    Raises:
+        InvalidInput: it did something else.
+    """
+    known = next((entry for entry in manifest.settled if operation and entry.operation == operation), None)
+    if known is not None and (known.deed, known.name) != (deed, _hashed(name)):
+        raise InvalidInput(
+            f"op_id {operation!r} names another write of this memory; nothing was changed; give each write its own",
+            op_id=operation,
+        )
+    return known
+
+
+def _hashed(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 def seal_snapshot(snapshot: Snapshot, key: str, operation: OpId) -> tuple[Saved, bytes]:
     """The object, and what the manifest lists of it. Deterministic."""
     own = snapshot.manifest
-    plain = replace(own, state="clean", nonce="", retired=(), pins=(), erasures=(), operations=(), saved=(), edition=0)
+    plain = replace(
+        own, state="clean", nonce="", retired=(), pins=(), erasures=(), operations=(), saved=(), settled=(), edition=0
+    )
     content = {"name": snapshot.name, "created_ms": snapshot.created_ms, "manifest": asdict(plain)}
     body = seal("snapshot", key, {"user": own.user, "version": own.version}, pack_small(content))
     saved = Saved(

@@ -17,14 +17,15 @@ from memforest_ray.errors import CorruptState
 from memforest_ray.facts.canonical import Fact, Facts
 from memforest_ray.facts.cells import Cell, Span
 from memforest_ray.facts.sessions import SessionRecord, TurnRecord
-from memforest_ray.ids import CellId, FactId, ItemId, NodeId, OpId, SessionId, TurnId
+from memforest_ray.ids import AtomId, CellId, FactId, ItemId, NodeId, OpId, SessionId, TurnId, UserId
 from memforest_ray.index.index import Index, IndexView
-from memforest_ray.index.rows import Row, cell_row, fact_row, node_row
-from memforest_ray.trees.edits import Placements, Trees, load_trees, placements_of
+from memforest_ray.index.rows import NodeRow, Row, cell_row, fact_row
+from memforest_ray.trees.edits import Placements, Trees
 from memforest_ray.trees.leaves import cell_leaf, fact_leaf
 from memforest_ray.trees.nodes import Leaf
-from memforest_ray.trees.routing import Entities
+from memforest_ray.trees.routing import Entities, UnreadEntities
 from memforest_ray.trees.scenes import Scenes, Thresholds
+from memforest_ray.trees.stored import StoredForest
 from memforest_ray.trees.summaries import Summary, summary_of_row
 
 __all__ = ["OPERATIONS_KEPT", "Birth", "Tables", "Vector", "Version", "load_sessions", "put_cells", "put_sessions"]
@@ -84,12 +85,23 @@ class Version:
     """Cells whose extraction failed, with the reason."""
     forgotten: Map[str, tuple[str, ...]]
     """Keyed hash of the id of a session that was forgotten, whole or in part -> keyed hashes of its turns."""
+    origins: Map[SessionId, tuple[str, ...]]
+    """Of sessions that were merged: the users through whose memories they came, the nearest first."""
+    lineage: Map[str, tuple[str, str]]
+    """Prefix of sessions that were merged -> secret of the memory they came from, which keys what that has forgotten,
+    and what speakers without a name are labelled with."""
+    copies: Map[UserId, int]
+    """Users who were lent this memory to copy it, with the version that the first of their copies was made of."""
+    journal: Map[str, dict[str, list[str]]]
+    """What came, changed and went with the newest commits, by their numbers; see `commit/journal.py`."""
     facts: Facts
     entities: Entities
     scenes: Scenes
     trees: Trees
     placements: Placements
     summaries: Map[NodeId, Summary]
+    echoes: Map[AtomId, bytes]
+    """Vectors (fp16) of atoms that no fact is shown by: joined to a lesser one, or withheld (`forest/likeness.py`)."""
     operations: Map[OpId, dict[str, Any]]
     """Receipts, as JSON, of the newest operations."""
     index: IndexView
@@ -106,12 +118,17 @@ class Version:
             cells=Map(),
             failed=Map(),
             forgotten=Map(),
+            origins=Map(),
+            lineage=Map(),
+            copies=Map(),
+            journal=Map(),
             facts=Facts(),
             entities=Entities(),
             scenes=Scenes(thresholds),
             trees=Map(),
             placements=Map(),
             summaries=Map(),
+            echoes=Map(),
             operations=Map(),
             index=index,
         )
@@ -133,19 +150,29 @@ class Version:
 
         half = cls.empty(birth, secret, thresholds, index.view())
         half = replace(half, number=number, sessions=sessions, cells=cells, session_cells=session_cells, facts=facts)
-        trees = load_trees(tables.get("trees", {}), tables.get("nodes", {}), half.leaf)
+        latest = dict(half.latest_times())
+        stored = StoredForest(tables.get("trees", {}), tables.get("nodes", {}), latest, half.leaf)
         full = replace(
             half,
             failed=Map({CellId(key): why for key, why in tables.get("failed", {}).items()}),
             forgotten=Map({key: tuple(turns) for key, turns in tables.get("forgotten", {}).items()}),
-            entities=Entities().edit(facts).entities,
+            origins=Map({SessionId(name): tuple(users) for name, users in tables.get("origins", {}).items()}),
+            lineage=Map({prefix: (line[0], line[1]) for prefix, line in tables.get("lineage", {}).items()}),
+            copies=Map({UserId(name): first for name, first in tables.get("copies", {}).items()}),
+            journal=Map(dict(tables.get("journal", {}))),
+            entities=UnreadEntities(facts),
             scenes=Scenes.load(thresholds, tables.get("scenes", {}), facts.get, vector_of),
-            trees=trees,
-            placements=placements_of(trees),
+            trees=stored.trees,
+            placements=stored.placements,
             summaries=Map({NodeId(key): summary_of_row(row) for key, row in tables.get("summaries", {}).items()}),
+            echoes=Map(_echoes(tables.get(VECTORS, {}), facts)),
             operations=Map({OpId(key): row for key, row in tables.get("operations", {}).items()}),
         )
-        return replace(full, index=index.apply(list(full.rows(vectors))))
+        nodes = [
+            NodeRow(NodeId(each.name), each.scope, each.level, each.children, each.latest_ms, vectors.get(each.name))
+            for each in stored.outlines
+        ]
+        return replace(full, index=index.apply([*full.item_rows(vectors), *nodes]))
 
     # ---- items -------------------------------------------------------------------------------------------
 
@@ -173,21 +200,41 @@ class Version:
         vector: Vector = shelf.vectors[row].astype(np.float16)
         return vector
 
+    def atom_vector(self, atom: AtomId) -> Vector | None:
+        """The vector of an atom, if one is kept."""
+        echo = self.echoes.get(atom)
+        if echo is not None:
+            return np.frombuffer(echo, np.float16)
+        return self.vector(atom) if FactId(atom) in self.facts.shown else None
+
     def spoken(self, cell: Cell) -> bool:
         """Whether anything of the cell is left: one whose turns were all forgotten has no leaf and no row."""
         turns = self.sessions[cell.session_id].turns
         return any(turns[span.turn].hole is None for span in cell.spans)
 
-    def rows(self, vectors: Mapping[str, Vector]) -> Iterable[Row]:
-        """Index rows of everything, children before the nodes above them."""
+    def latest_times(self) -> Iterable[tuple[str, int | None]]:
+        """For each item that has a leaf the latest time at which it was said; None when any of it is unknown."""
         for fact in self.facts:
-            yield fact_row(fact, vectors.get(fact.id))
+            yield fact.id, None if fact.undated else fact.latest_source_ms
         for cell in self.cells.values():
+            session = self.sessions[cell.session_id]
+            said = [session.source_ms(span.turn) for span in cell.spans]
+            known = [instant for instant in said if instant is not None]
+            yield cell.id, max(known) if len(known) == len(said) else None
+
+    def item_rows(self, vectors: Mapping[str, Vector]) -> Iterable[Row]:
+        """Index rows of facts and cells, those of one session beside each other."""
+        for fact in sorted(self.facts, key=_said_at):
+            yield fact_row(fact, vectors.get(fact.id))
+        for cell in (self.cells[name] for names in self.session_cells.values() for name in names):
             if self.spoken(cell):
                 yield cell_row(cell, self.sessions[cell.session_id], vectors.get(cell.id))
-        for scope, tree in self.trees.items():
-            for node in tree.nodes():
-                yield node_row(node, scope, vectors.get(node.id))
+
+    def read_all(self) -> None:
+        """Read what is read when it is first asked for. Raises CorruptState."""
+        for tree in self.trees.values():
+            len(tree)
+        len(self.entities.by_key)
 
     def find_fact(self, name: str) -> Fact | None:
         """The fact that a fact or atom id addresses, if it is shown."""
@@ -197,6 +244,16 @@ class Version:
         """Whether everything but the index is equal: for tests and checks."""
         names = [field.name for field in fields(self) if field.name != "index"]
         return all(getattr(self, name) == getattr(other, name) for name in names)
+
+
+def _said_at(fact: Fact) -> tuple[str, int, str]:
+    return fact.session_id, fact.turn, fact.id
+
+
+def _echoes(vectors: Mapping[str, bytes], facts: Facts) -> Iterable[tuple[AtomId, bytes]]:
+    for name, row in vectors.items():
+        if name[0] == "f" and FactId(name) not in facts.shown and AtomId(name) in facts.atoms:
+            yield AtomId(name), bytes(row)
 
 
 # ---- rows of the dialogue ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memforest_ray.facts.candidates import Candidate, Kind, Mention
 from memforest_ray.facts.equality import LikeKey, like_keys
@@ -46,6 +47,10 @@ def text_key(text: str) -> str:
     return " ".join(folded.split())
 
 
+_name_key = lru_cache(maxsize=1 << 12)(text_key)
+"""Few speak, and often."""
+
+
 def place(mention: Mention) -> Place:
     """The UTC day on which it was said; of unknown source time, its session."""
     return mention.session_id if mention.source_ms is None else mention.source_ms // DAY_MS
@@ -54,7 +59,7 @@ def place(mention: Mention) -> Place:
 def atom_id(mention: Mention) -> AtomId:
     """The atom a mention belongs to: its text key, speaker, kind and time."""
     candidate = mention.candidate
-    said = (text_key(candidate.text), text_key(candidate.speaker), candidate.kind)
+    said = (text_key(candidate.text), _name_key(candidate.speaker), candidate.kind)
     if candidate.event is not None:
         return AtomId("f" + digest(*said, "at", *candidate.event.interval))
     if candidate.kind in DATED:

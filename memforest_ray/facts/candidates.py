@@ -98,6 +98,8 @@ class Candidate:
     domain: str = "other"
     confidence: float = 1.0
     event: EventTime | None = None
+    corrected_from: str | None = None
+    """The fact that somebody put this in the place of; None for what an extractor said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +110,12 @@ class Extraction:
     candidates: tuple[Candidate, ...] = ()
     failure: str | None = None
     """Set when the answer could not be used: the cell is failed, its dialogue stays searchable."""
+    answered: bool = True
+    """Whether the model answered at all, however badly."""
     calls: int = 0
+    retries: int = 0
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
 
 

@@ -118,12 +118,17 @@ class Facts:
         pairs = (self.evidence.pair(key, similarity) for key, similarity in similarities.items())
         return Wave.of(sorted(pairs, key=self._urgency), per_atom_max)
 
-    def with_verdicts(self, verdicts: Iterable[Verdict], pending: Iterable[Pair] = ()) -> "FactsEdit":
+    def with_verdicts(
+        self, verdicts: Iterable[Verdict], pending: Iterable[Pair] = (), parted: Iterable[PairKey] = ()
+    ) -> "FactsEdit":
         """Take in what the judge said, and what has to wait: pairs over the limit or without an answer.
 
-        Pairs of atoms that have gone in the meantime are passed over.
+        `parted` are not alike any more: what is known of them goes. Pairs of atoms that have gone in the meantime are
+        passed over.
         """
         draft = Draft(self.evidence)
+        for pair_of in parted:
+            draft.part(pair_of)
         for pair in pending:
             draft.link(pair, None)
         for verdict in verdicts:
@@ -141,6 +146,14 @@ class Facts:
         draft = Draft(self.evidence)
         for atom in fact.atoms:
             draft.hide(atom, key)
+        return self._with(draft.finish())
+
+    def withhold_atoms(self, keys: Mapping[AtomId, str]) -> "FactsEdit":
+        """As `withhold`, of single atoms with the keys of their sets; those that are not here are passed over."""
+        draft = Draft(self.evidence)
+        for atom, key in keys.items():
+            if atom in self.atoms:
+                draft.hide(atom, key)
         return self._with(draft.finish())
 
     def withhold_hashed(self, hashes: Iterable[tuple[str, str]]) -> "FactsEdit":
@@ -189,7 +202,7 @@ class Facts:
             _changed(self.hidden, drop=before, put=unseen),
         )
         added, removed = facts._less(seen, self), self._less(before, facts)
-        return FactsEdit(facts, added, removed, edit.fresh, edit.dropped, edit.rows)
+        return FactsEdit(facts, added, removed, edit.fresh, edit.dropped, edit.rows, edit.touched)
 
     def _groups(self, edit: EvidenceEdit) -> list[list[Atom]]:
         """The groups, as they are now, of all atoms that shared one with a touched atom, before or now."""
@@ -257,6 +270,8 @@ class FactsEdit:
     """Mentions that were not taken in: their atoms were withheld and forgotten."""
     rows: tuple[Row, ...] = ()
     """What has to be written down."""
+    touched: tuple[AtomId, ...] = ()
+    """All atoms that may be others than before, hidden ones and those that are no more among them."""
 
     def then(self, later: "FactsEdit") -> "FactsEdit":
         """This edit and a later one as one: facts that came and went in between do not show."""
@@ -279,4 +294,5 @@ class FactsEdit:
             fresh=tuple(fresh),
             dropped=(*self.dropped, *later.dropped),
             rows=tuple(rows.values()),
+            touched=tuple(dict.fromkeys((*self.touched, *later.touched))),
         )

@@ -75,12 +75,15 @@ def _read(token: str) -> _Reading:
 def signature(text: str) -> str:
     """Equal for two texts that are one statement. Empty for a text without words."""
     tokens = text.split()
-    readings = [_read(token) for token in tokens]
+    return _signature(tokens, [_read(token) for token in tokens])
+
+
+def _signature(tokens: list[str], readings: list[_Reading]) -> str:
     stems = [part for reading in readings for part in reading.stems]
     if not stems:
         return ""
     if tokens[0].lower() in _ARTICLES:
-        del readings[0]
+        readings = readings[1:]
     negated = any(reading.negation for reading in readings)
     exact = [(negated and reading.degree) or reading.exact for reading in readings]
     return _SEPARATOR.join((" ".join(stems), *filter(None, exact)))
@@ -97,9 +100,9 @@ def timeless(text: str, expression: str) -> str:
     return f"{head if last.lower() in _DATE_PREPOSITIONS else before} {text[end:].lstrip()}"
 
 
-def _voice(candidate: Candidate) -> str:
+def _voice(candidate: Candidate, readings: list[_Reading]) -> str:
     """In whose mouth the statement is one: anyone's who names the same subject, else its speaker's."""
-    if candidate.subject is None or any(_read(token).personal for token in candidate.text.split()):
+    if candidate.subject is None or any(reading.personal for reading in readings):
         return "speaker " + _name(candidate.speaker)
     return "subject " + _name(candidate.subject)
 
@@ -118,10 +121,12 @@ def like_keys(
     expression is not compared ("yesterday", said on the 4th, is "today", said on the 3rd); with one unknown
     it is, as then nothing else keeps the two times apart.
     """
-    said = signature(candidate.text)
+    tokens = candidate.text.split()
+    readings = [_read(token) for token in tokens]
+    said = _signature(tokens, readings)
     if not said:
         return (), ()
-    voice = f"{candidate.kind.value} {_voice(candidate)}"
+    voice = f"{candidate.kind.value} {_voice(candidate, readings)}"
     like: tuple[LikeKey, ...] = (_SEPARATOR.join((voice, said)),)
     if places is not None:
         like = tuple(sorted(_SEPARATOR.join((like[0], repr(where))) for where in places))

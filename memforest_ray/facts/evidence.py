@@ -4,6 +4,7 @@
 """
 
 from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import filterfalse
@@ -85,12 +86,30 @@ class Evidence:
         yield from (Row(WITHHELD, name, key) for name, key in self.withheld.rows())
 
     @classmethod
+    def gathered(cls, mentions: Iterable[Mention]) -> "Evidence":
+        """The evidence of these mentions alone: what comes of admitting each, made in one pass."""
+        known = {mention.id: mention for mention in mentions}
+        by_cell: defaultdict[CellId, list[tuple[int, MentionId]]] = defaultdict(list)
+        by_atom: defaultdict[AtomId, list[Mention]] = defaultdict(list)
+        for mention in known.values():
+            by_cell[mention.cell_id].append((mention.number, mention.id))
+            by_atom[atom_id(mention)].append(mention)
+        atoms = {name: Atom.of(name, here) for name, here in by_atom.items()}
+        alike: defaultdict[LikeKey, list[Entry]] = defaultdict(list)
+        for atom in atoms.values():
+            for key in atom.keys:
+                alike[key].append(atom.entry)
+        return cls(
+            Map(known),
+            Map({cell: tuple([name for _, name in sorted(here)]) for cell, here in by_cell.items()}),
+            Map(atoms),
+            Map({key: tuple(here) if len(here) == 1 else tuple(sorted({*here})) for key, here in alike.items()}),
+        )
+
+    @classmethod
     def load(cls, tables: Mapping[str, Mapping[str, Any]]) -> "Evidence":
         """The evidence of stored rows, by table. Raises `CorruptState` when damaged or contradictory."""
-        draft = Draft(cls())
-        for mention_id, row in tables.get(MENTIONS, {}).items():
-            draft.admit(decode_mention(mention_id, row))
-        draft.settle()
+        draft = Draft(cls.gathered(decode_mention(name, row) for name, row in tables.get(MENTIONS, {}).items()))
         for key, row in tables.get(PENDING, {}).items():
             draft.load_link(*decode_pending(key, row), None)
         for key, row in tables.get(VERDICTS, {}).items():
@@ -216,6 +235,13 @@ class Draft:
         _put(self._pending, pair.key, link.similarity if equivalent is None else None)
         self._paired[pair.key] = None
         return True
+
+    def part(self, pair: PairKey) -> None:
+        """Forget what is known of a pair."""
+        one, other = pair
+        if other in self._links.get(one, EMPTY):
+            self._unlink(one, other)
+            self._touched.update(dict.fromkeys(pair))
 
     def hide(self, atom: AtomId, key: str) -> None:
         """Withhold an atom that is there."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memforest_ray.facts.atoms import Atom, atom_id, mention_order, text_key
 from memforest_ray.facts.candidates import Candidate, Kind, Mention
@@ -106,6 +107,11 @@ class Fact:
         return next((m.candidate.event for m in self.mentions if m.candidate.event is not None), None)
 
     @property
+    def corrected_from(self) -> str | None:
+        """The fact that this one was put in the place of; None for one that was only ever said."""
+        return next((m.candidate.corrected_from for m in self.mentions if m.candidate.corrected_from), None)
+
+    @property
     def source_ms(self) -> int | None:
         """When it was first said, as far as known."""
         return self.mentions[0].source_ms
@@ -152,5 +158,9 @@ class Fact:
         first: dict[str, str] = {}
         for mention in self.mentions:
             for name in names(mention.candidate):
-                first.setdefault(text_key(name), name)
+                first.setdefault(_name_key(name), name)
         return tuple(first.values())
+
+
+_name_key = lru_cache(maxsize=1 << 14)(text_key)
+"""Names return again and again."""

@@ -28,12 +28,19 @@ class Graph:
         """The atoms of `start`'s component, the least first."""
         found = {start}
         frontier = [self.evidence.atoms[start]]
+        if self._alone(frontier[0]):
+            return frontier
         for atom in frontier:
             for other in self.edges(atom):
                 if other not in found:
                     found.add(other)
                     frontier.append(self.evidence.atoms[other])
         return sorted(frontier, key=lambda atom: atom.entry) if len(frontier) > 1 else frontier
+
+    def _alone(self, atom: Atom) -> bool:
+        """Whether nothing is alike to it, by its words or by a verdict: as most atoms are."""
+        alike = self.evidence.alike
+        return atom.id not in self.evidence.links and all(len(alike[key]) == 1 for key in atom.keys)
 
     def edges(self, atom: Atom) -> Iterator[AtomId]:
         """The atoms joined to `atom`; of twins enough to connect them all."""

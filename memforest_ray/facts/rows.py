@@ -89,6 +89,7 @@ def encode_mention(mention: Mention) -> dict[str, Any]:
         "domain": None if candidate.domain == "other" else candidate.domain,
         "confidence": None if candidate.confidence == 1.0 else candidate.confidence,
         "event": None if candidate.event is None else _encode_event(candidate.event),
+        "corrected": candidate.corrected_from,
     }
     row.update((name, value) for name, value in optional.items() if value is not None)
     return row
@@ -126,6 +127,7 @@ def _decode_candidate(row: dict[str, Any]) -> Candidate:
         domain=row.get("domain", "other"),
         confidence=row.get("confidence", 1.0),
         event=None if event is None else _decode_event(event),
+        corrected_from=row.get("corrected"),
     )
 
 

@@ -21,7 +21,7 @@ from memforest_ray.facts.sayings import Saying, sayings
 from memforest_ray.facts.times import LIFETIME, EventTime, Precision
 from memforest_ray.facts.words import stem, word_set
 
-__all__ = ["RuleExtractor"]
+__all__ = ["RuleExtractor", "spoken_turns"]
 
 _TOPICS_MAX: Final = 5
 _REPEATED_CHARS: Final = 2_000
@@ -46,7 +46,7 @@ def _candidates(cell: CellInput) -> tuple[Candidate, ...]:
     speakers = Speakers(cell.names or tuple(dict.fromkeys(turn.speaker for turn in cell.turns)))
     known = inner_names("\n".join(turn.text for turn in cell.turns))
     found: dict[tuple[str, str], Candidate] = {}
-    for turn in _spoken(cell.turns):
+    for turn in spoken_turns(cell.turns):
         times = find_times(turn.text, turn.source_ms, cell.zone)
         for saying in sayings(turn, speakers):
             names = names_in(saying.statement + saying.speaking_on, speakers, cell.recurring, known)
@@ -55,7 +55,7 @@ def _candidates(cell: CellInput) -> tuple[Candidate, ...]:
     return _best(list(found.values()))
 
 
-def _spoken(turns: tuple[TurnInput, ...]) -> list[TurnInput]:
+def spoken_turns(turns: tuple[TurnInput, ...]) -> list[TurnInput]:
     """Turns that somebody says: no prompts, no tool results, nothing long that is said twice."""
     texts = [turn.text for turn in turns]
     return [

@@ -1,13 +1,25 @@
 """Verdicts: what a judge said about pairs of atoms, and which pairs to ask about."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from memforest_ray.facts.candidates import Mention
 from memforest_ray.ids import AtomId
 
-__all__ = ["VERDICTS_PER_ATOM_MAX", "Link", "Pair", "PairKey", "Verdict", "Wave", "pair_key"]
+__all__ = [
+    "VERDICTS_PER_ATOM_MAX",
+    "Judge",
+    "Judgement",
+    "Link",
+    "Pair",
+    "PairKey",
+    "Question",
+    "Verdict",
+    "Wave",
+    "pair_key",
+]
 
 VERDICTS_PER_ATOM_MAX = 4
 """Most verdicts asked for one atom in one write; further pairs wait for the next."""
@@ -41,6 +53,39 @@ class Verdict:
 
     pair: Pair
     equivalent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A pair as a judge is shown it: the least mention of each atom, with its text and times; the lesser first."""
+
+    pair: Pair
+    first: Mention
+    second: Mention
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What came of one question: whether the two say the same, or the reason why nobody said."""
+
+    equivalent: bool | None
+    failure: str | None = None
+    calls: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Judge(Protocol):
+    """Says which pairs are one statement. A failure is a value, not an exception: the pair stays pending."""
+
+    @property
+    def model(self) -> str:
+        """Names model and prompt version."""
+
+    async def judge(self, questions: Sequence[Question]) -> list[Judgement]:
+        """One judgement for each question, in order; all in flight at once."""
 
 
 class Link(NamedTuple):

@@ -19,6 +19,7 @@ __all__ = [
     "NEGATIONS",
     "STOP_WORDS",
     "content_stems",
+    "content_tokens",
     "fold",
     "query_tokens",
     "stem",
@@ -148,6 +149,21 @@ def _grams(run: str) -> Iterator[str]:
 def tokens(text: str) -> list[str]:
     """Terms of the lexical index: every word of `text`, stemmed, in order."""
     return [stem(word) for word in words(text)]
+
+
+def content_tokens(text: str) -> list[str]:
+    """Terms of the lexical index: stems of all words of `text` but stop words, which say nothing about it, in order."""
+    folded = fold(text)
+    if folded.isascii():
+        return [term for found in _ASCII_WORD.findall(folded) if (term := _content(found))]
+    return [term for word in words(text) if (term := _content(word))]
+
+
+@lru_cache(maxsize=1 << 16)
+def _content(found: str) -> str:
+    """The term of what was found as a word; empty for a stop word."""
+    word = _bare(found)
+    return "" if word in STOP_WORDS else stem(word)
 
 
 def query_tokens(text: str) -> list[str]:

@@ -41,6 +41,9 @@ def _dialogue(version: Version) -> Iterator[str]:
     for cell in version.failed:
         if cell not in version.cells:
             yield f"cell {cell} is noted as failed and is not there"
+    for session in version.origins:
+        if session not in version.sessions:
+            yield f"session {session!r} is noted as merged and is not there"
 
 
 def _mentions(version: Version) -> Iterator[str]:

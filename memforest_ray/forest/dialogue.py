@@ -5,17 +5,17 @@ are dead against the version that the batch started from.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memforest_ray.commit.version import Version
 from memforest_ray.errors import InvalidInput, NotFound, SessionConflict
 from memforest_ray.facts.cells import Cell, cut, grow, renewed
 from memforest_ray.facts.inputs import cell_inputs
-from memforest_ray.facts.sessions import Relation, SessionRecord, TurnRecord, align, grown
+from memforest_ray.facts.sessions import Relation, SessionRecord, TurnRecord, align, check_turn_ids, grown
 from memforest_ray.ids import CellId, SessionId, TurnId
 
-__all__ = ["Admission", "Dialogue", "Place", "hole_of", "keyed", "session_key", "turns_key"]
+__all__ = ["Admission", "Dialogue", "Place", "formers", "hole_of", "keyed", "session_key", "turns_key", "unlabelled"]
 
 Place = tuple[SessionId, int]
 """One turn: its session and its index there."""
@@ -43,6 +43,23 @@ def turns_key(secret: str, session: SessionId) -> str:
 def hole_of(secret: str, turn: TurnRecord) -> str:
     """The keyed hash that a turn leaves, or has left."""
     return turn.hole or keyed(secret, "turn", turn.key)
+
+
+Former = tuple[str, SessionId, str]
+"""Of a session that came by a merge: the secret of the memory it came from, its name there, and what speakers' roles
+were labelled with."""
+
+
+def formers(lineage: Mapping[str, tuple[str, str]], session: SessionId) -> Iterator[Former]:
+    """What a session was called in each memory that it may have come through."""
+    for prefix, (secret, label) in lineage.items():
+        if session.startswith(prefix):
+            yield secret, SessionId(session.removeprefix(prefix)), label
+
+
+def unlabelled(turn: TurnRecord, label: str) -> TurnRecord:
+    """A turn as it was before its speaker, who has no name, was told apart from others by `label`."""
+    return replace(turn, speaker=turn.role) if turn.speaker == label + turn.role else turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,27 @@ class Dialogue:
         self.retry_failed([incoming.id])
         return Admission(duplicate=False, forgotten=forgotten)
 
+    def adopt(self, incoming: SessionRecord, cells: Sequence[Cell], *, replacing: bool) -> Admission:
+        """Lay on what is stored a session that another forest has cut into `cells`; what was forgotten stays out.
+
+        Raises SessionConflict unless `replacing`; InvalidInput.
+        """
+        stored = self.sessions.get(incoming.id)
+        left, forgotten = self._without_forgotten(incoming)
+        if stored is not None and replacing and self._conflicts(stored, left):
+            self._remove(stored)
+            self._rewritten[incoming.id] = None
+        elif stored is not None:
+            return self.admit(incoming, replacing=False)
+        if all(turn.hole for turn in left.turns):
+            return Admission(duplicate=stored is None, forgotten=True)
+        check_turn_ids(left)
+        self._put(left, (), tuple(renewed(left, cell) for cell in cells))
+        return Admission(duplicate=False, forgotten=forgotten)
+
+    def _conflicts(self, stored: SessionRecord, incoming: SessionRecord) -> bool:
+        return align(stored, incoming, hole_key=self._hole).relation is Relation.CONFLICT
+
     def retry_failed(self, sessions: Iterable[SessionId]) -> int:
         """Mark the failed cells of `sessions` for another try; how many there are."""
         marked = 0
@@ -120,6 +158,20 @@ class Dialogue:
         self.forgotten[key] = tuple(sorted({*known, *(self._hole(turn) for turn in record.turns)}))
         self.told[key] = None
 
+    def forget_kept(self, session: SessionId, kept: Iterable[SessionRecord]) -> list[Place]:
+        """Forget a session that is stored nowhere but in snapshots, which hold it as `kept`; which turns that were.
+
+        Its keyed hashes are left, as of one that was stored here: by them a snapshot knows what it has to forget.
+        """
+        known = set(self.forgotten.get(self._key(session), ()))
+        places: dict[str, Place] = {}
+        for record in kept:
+            known |= {self._hole(turn) for turn in record.turns}
+            places |= {turn.key: (session, index) for index, turn in enumerate(record.turns) if turn.hole is None}
+        self.forgotten[self._key(session)] = tuple(sorted(known))
+        self.told[self._key(session)] = None
+        return list(places.values())
+
     def forget_turns(self, places: Iterable[Place]) -> None:
         """Turn each place into a hole; boundaries do not move."""
         by_session: dict[SessionId, set[int]] = {}
@@ -130,6 +182,14 @@ class Dialogue:
             turns = tuple(self._emptied(turn) if index in gone else turn for index, turn in enumerate(record.turns))
             self.sessions[session] = after = replace(record, turns=turns)
             self._renew(after, gone)
+
+    def keep_forgotten(self, hashes: Mapping[str, tuple[str, ...]]) -> None:
+        """Take over what another memory knows as forgotten, by keys and hashes of its own."""
+        for key, holes in hashes.items():
+            known = self.forgotten.get(key, ())
+            if not set(holes) <= set(known):
+                self.forgotten[key] = tuple(sorted({*known, *holes}))
+                self.told[key] = None
 
     def keep_holes(self, record: SessionRecord) -> None:
         """See to it that the turns that left the holes of `record` stay out, whatever is stored of that session."""
@@ -233,15 +293,29 @@ class Dialogue:
         return TurnRecord(role="", speaker="", text="", time_ms=turn.time_ms, hole=self._hole(turn))
 
     def _without_forgotten(self, incoming: SessionRecord) -> tuple[SessionRecord, bool]:
-        """Turns of a forgotten session, sent again, come in as the holes they left."""
-        known = {hole for key in self._keys(incoming.id) for hole in self.forgotten.get(key, ())}
+        """Turns of a forgotten session, sent again, come in as the holes they left, here or where they came from."""
+        former = list(formers(self._base.lineage, incoming.id))
+        keys = [*self._keys(incoming.id)]
+        for secret, name, _ in former:
+            keys += [session_key(secret, name), turns_key(secret, name)]
+        known = {hole for key in keys for hole in self.forgotten.get(key, ())}
         stored = self.sessions.get(incoming.id)
         if stored is not None:
             known |= {turn.hole for turn in stored.turns if turn.hole}
         if not known:
             return incoming, False
-        turns = tuple(self._emptied(turn) if self._hole(turn) in known else turn for turn in incoming.turns)
+        turns = tuple(self._emptied_if(turn, known, former) for turn in incoming.turns)
         return replace(incoming, turns=turns), any(turn.hole for turn in turns)
+
+    def _emptied_if(self, turn: TurnRecord, known: set[str], former: Sequence[Former]) -> TurnRecord:
+        """The hole that a turn has left, if its hash is among those known."""
+        if self._hole(turn) in known:
+            return self._emptied(turn)
+        for secret, _, label in former:
+            hole = hole_of(secret, unlabelled(turn, label))
+            if hole in known:
+                return replace(self._emptied(turn), hole=hole)
+        return turn
 
     def _replace(self, incoming: SessionRecord) -> Admission:
         """Put `incoming` in place of what is stored; what was forgotten of it is admitted again."""

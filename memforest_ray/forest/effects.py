@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from memforest_ray.facts.candidates import CellInput
+from memforest_ray.facts.verdicts import Question
 from memforest_ray.trees.summaries import RefreshPlan
 
-__all__ = ["Effect", "Embed", "Extract", "Refresh", "Steps"]
+__all__ = ["Effect", "Embed", "Extract", "Judge", "JudgeFrom", "Refresh", "Steps"]
 
 T = TypeVar("T")
 
@@ -30,8 +31,21 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeFrom:
+    """Answer: the cosine from which two statements are shown to a judge; None where nobody judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Have these pairs judged, all at once. Answer: a `Judgement` for each, in order."""
+
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Refresh:
-    """Have summaries written until `plan` is finished: whatever is ready at once, the longest way first.
+    """Have summaries written until `plan` is finished, whatever is ready at once; or give it up, so that extractive
+    ones stand in, marked stale, and the others follow as a commit of their own.
 
     Answer: their `Usage`.
     """
@@ -39,5 +53,5 @@ class Refresh:
     plan: RefreshPlan
 
 
-Effect = Extract | Embed | Refresh
+Effect = Extract | Embed | JudgeFrom | Judge | Refresh
 Steps = Generator[Effect, Any, T]

@@ -1,13 +1,18 @@
 """What may be asked of a forest's writer, and what it answers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Self, get_args
 
 from memforest_ray.facts.sessions import SessionRecord
-from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
+from memforest_ray.facts.verdicts import Pair
+from memforest_ray.forest.errands import Errand, ErrandDone, Lend, Lent, Return, Returned
+from memforest_ray.forest.usage import Billed, Usage
+from memforest_ray.ids import CellId, FactId, OpId, ScopeId, SessionId, TurnId
+from memforest_ray.trees.nodes import Node
 
 __all__ = [
+    "WAITS",
     "Answered",
     "Billed",
     "DeleteSnapshot",
@@ -17,13 +22,21 @@ __all__ = [
     "Ingest",
     "Intent",
     "Receipt",
+    "Refreshed",
     "Repair",
     "Restore",
     "Restored",
     "Save",
     "Saved",
+    "Upkeep",
     "Usage",
+    "Wait",
 ]
+
+Wait = Literal["refreshed", "facts"]
+"""When the caller of an ingest is told: when the summaries of what it wrote are published, too, or a stage earlier,
+when its facts can be found."""
+WAITS: tuple[Wait, ...] = get_args(Wait)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +49,25 @@ class Ingest:
     """Times that came without a zone."""
     undated_turns: int = 0
     replacing: bool = False
+    wait: Wait = "refreshed"
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Erase a session, or turns, or one fact: exactly one of the three."""
+    """Erase a session, or turns, or one fact, or what came from another user: exactly one of the four."""
 
     op_id: OpId
     session: str | None = None
     """With `turns`: where to look for them."""
     turns: tuple[str, ...] | None = None
     fact: str | None = None
+    origin: str | None = None
+    """A user: every session that came from him, at first or second hand."""
     with_dialogue: bool = False
     including_snapshots: bool = False
     """Take it out of snapshots, too; without it a snapshot that holds it stands in the way."""
+    kept: tuple[SessionRecord, ...] = ()
+    """The session as snapshots hold it, where they alone do; whoever performs the write looks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,37 +102,18 @@ class DeleteSnapshot:
     name: str
 
 
-Intent = Ingest | Forget | Repair | Save | Restore | DeleteSnapshot
-
-
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What model calls of one stage cost; failed calls included."""
+class Upkeep:
+    """Take in what was made beside the lane. Nobody's call: the forest's own, after a write."""
 
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    @classmethod
-    def of(cls, answers: Iterable["Billed"]) -> Self:
-        """The sum over answers of a model."""
-        calls, prompt, completion = 0, 0, 0
-        for answer in answers:
-            calls += answer.calls
-            prompt += answer.prompt_tokens
-            completion += answer.completion_tokens
-        return cls(calls, prompt, completion)
+    op_id: OpId
+    nodes: tuple[tuple[ScopeId, Node], ...] = ()
+    """Whose summaries were made; those that are no more are passed over."""
+    pairs: tuple[Pair, ...] = ()
+    """That were judged; those that are decided or gone are passed over."""
 
 
-class Billed(Protocol):
-    """An answer that tells what it has cost."""
-
-    @property
-    def calls(self) -> int: ...
-    @property
-    def prompt_tokens(self) -> int: ...
-    @property
-    def completion_tokens(self) -> int: ...
+Intent = Ingest | Forget | Repair | Save | Restore | DeleteSnapshot | Upkeep | Errand | Lend | Return
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +137,25 @@ class Receipt:
     naive_times: int = 0
     """Times that came without a zone and were read in the session's, else in UTC."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
-    """By stage: extract, summarise. The summaries of a batch are on the first of its receipts: sums are right."""
+    """By stage: extract, judge, summarise. What a batch shares is on the first of its receipts: sums are right."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """By stage; a batch shares its refresh and its commit."""
     notes: tuple[str, ...] = ()
+    refreshed: bool = True
+    """Whether the summaries of what it wrote are published; else they are extractive, and follow."""
+    depth: int = 0
+    """Model calls of its refresh that had to be made one after the other."""
+    idle_share: float | None = None
+    """Of the time it took, the share in which this memory had no model or embedding call in flight."""
 
     def timed(self, seconds: Mapping[str, float]) -> Self:
         """With the seconds that a driver measured."""
         return replace(self, seconds={**self.seconds, **seconds})
+
+    def charged(self, usage: Mapping[str, Usage]) -> Self:
+        """With what else it has cost, by stage."""
+        stages = {stage: self.usage.get(stage, Usage()) + spent for stage, spent in usage.items()}
+        return replace(self, usage={**self.usage, **stages})
 
     def to_json(self) -> dict[str, Any]:
         """As msgpack and JSON types."""
@@ -160,22 +170,26 @@ class Receipt:
             "failed_cells": dict(self.failed_cells),
             "turns_without_time": self.turns_without_time,
             "naive_times": self.naive_times,
-            "usage": {
-                stage: {
-                    "calls": usage.calls,
-                    "prompt_tokens": usage.prompt_tokens,
-                    "completion_tokens": usage.completion_tokens,
-                }
-                for stage, usage in self.usage.items()
-            },
+            "usage": {stage: usage.to_json() for stage, usage in self.usage.items()},
             "seconds": {stage: round(spent, 4) for stage, spent in self.seconds.items()},
             "notes": list(self.notes),
+            "refreshed": self.refreshed,
+            "depth": self.depth,
+            "idle_share": None if self.idle_share is None else round(self.idle_share, 4),
         }
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> "Receipt":
         usage = {stage: Usage(**numbers) for stage, numbers in row["usage"].items()}
         return cls(**{**row, "usage": usage, "notes": tuple(row["notes"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What was made beside the lane has become a commit."""
+
+    version: int
+    op_id: OpId
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,5 +269,5 @@ class Deleted:
     name: str
 
 
-Answered = Receipt | Forgotten | Restored | Saved | Deleted
+Answered = Receipt | Forgotten | Restored | Saved | Deleted | Refreshed | ErrandDone | Lent | Returned
 """What a write is told when it is done."""

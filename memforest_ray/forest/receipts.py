@@ -2,11 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from immutables import Map
+
+from memforest_ray.commit.journal import News, entered
 from memforest_ray.commit.version import OPERATIONS_KEPT, Version
 from memforest_ray.errors import InvalidInput, MemForestError
 from memforest_ray.forest.dialogue import Admission
+from memforest_ray.forest.errands import ERRAND_ANSWERS, Errand, ErrandDone, Lend, Merged, Reembedded, Renewed, Return
 from memforest_ray.forest.intents import (
     Answered,
     Forget,
@@ -14,21 +18,25 @@ from memforest_ray.forest.intents import (
     Ingest,
     Intent,
     Receipt,
+    Refreshed,
     Repair,
     Restore,
     Restored,
+    Upkeep,
     Usage,
 )
 from memforest_ray.forest.work import Answer, Work, Written
 from memforest_ray.ids import CellId
 
-__all__ = ["answered", "charged", "counted", "receipt", "same_write", "seal"]
+__all__ = ["answered", "billed", "charged", "counted", "receipt", "same_write", "seal"]
 
-_REMEMBERED: dict[type[Intent], type[Receipt | Forgotten | Restored]] = {
+_Remembered: TypeAlias = Receipt | Forgotten | Restored | ErrandDone
+_REMEMBERED: dict[type, type[_Remembered]] = {
     Ingest: Receipt,
     Repair: Receipt,
     Forget: Forgotten,
     Restore: Restored,
+    **ERRAND_ANSWERS,
 }
 """What is kept of a write for a late retry. A save is known by its snapshot, which names the operation."""
 
@@ -68,14 +76,27 @@ def counted(told: Receipt, work: Work, cells: Collection[CellId]) -> Receipt:
     )
 
 
-def charged(answers: Sequence[Answer], summarised: Usage) -> tuple[Answer, ...]:
-    """The answers of a batch; what its summaries have cost is on the first receipt for something new."""
+def charged(answers: Sequence[Answer], work: Work) -> tuple[Answer, ...]:
+    """The answers of a batch; what its verdicts and summaries have cost is on the first receipt for something new."""
+    shared = {"judge": work.judged, "summarise": work.summarised}
+    spent = {stage: usage for stage, usage in shared.items() if usage.calls}
     told = list(answers)
     for place, answer in enumerate(told):
         if isinstance(answer, Receipt) and not answer.duplicate:
-            told[place] = replace(answer, usage={**answer.usage, "summarise": summarised})
+            told[place] = answer.charged(spent)
             break
     return tuple(told)
+
+
+def billed(written: Written, usage: Sequence[Mapping[str, Usage]]) -> Written:
+    """With what each write of the batch has cost before its turn, by stage; and whether its summaries are to follow."""
+    answers = tuple(
+        replace(answer.charged(spent), refreshed=not written.stale)
+        if isinstance(answer, Receipt | Merged) and not answer.duplicate
+        else answer
+        for answer, spent in zip(written.answers, usage, strict=True)
+    )
+    return replace(written, answers=answers)
 
 
 def _facts_added(work: Work, cells: Collection[CellId]) -> int:
@@ -91,7 +112,10 @@ def seal(written: Written, number: int) -> Written:
     )
     operations = written.version.operations.mutate()
     for answer in answers:
-        if not (isinstance(answer, MemForestError) or (isinstance(answer, Receipt) and answer.duplicate)):
+        if not (
+            isinstance(answer, MemForestError | Refreshed)
+            or (isinstance(answer, Receipt | Merged | Renewed) and answer.duplicate)
+        ):
             row = {"kind": type(answer).__name__.lower(), **answer.to_json()}
             operations[answer.op_id] = row
             written.changes.put("operations", answer.op_id, row)
@@ -101,7 +125,20 @@ def seal(written: Written, number: int) -> Written:
         for name, _ in sorted(kept.items(), key=lambda item: (item[1]["version"], item[0]))[:surplus]:
             kept = kept.delete(name)
             written.changes.drop("operations", name)
-    return replace(written, version=replace(written.version, number=number, operations=kept), answers=answers)
+    version = replace(written.version, number=number, operations=kept)
+    if written.news is not None:
+        version = replace(version, journal=_journalled(written, number, written.news))
+    return replace(written, version=version, answers=answers)
+
+
+def _journalled(written: Written, number: int, news: News) -> Map[str, Any]:
+    born = len(news.sessions_added) == len(written.version.sessions)
+    journal, puts, drops = entered(written.version.journal, number, news, born=born)
+    for key, row in puts.items():
+        written.changes.put("journal", key, row)
+    for key in drops:
+        written.changes.drop("journal", key)
+    return journal
 
 
 def answered(version: Version, write: Intent) -> Answered | None:
@@ -124,23 +161,29 @@ def same_write(write: Intent, other: Intent) -> None:
         raise _taken(write)
 
 
-def _of_row(row: Mapping[str, Any]) -> Receipt | Forgotten | Restored:
+def _of_row(row: Mapping[str, Any]) -> _Remembered:
     fields = {key: value for key, value in row.items() if key != "kind"}
-    kinds: dict[str, type[Forgotten | Restored]] = {"forgotten": Forgotten, "restored": Restored}
+    kinds: dict[str, type[Forgotten | Restored | ErrandDone]] = {
+        kind.__name__.lower(): kind for kind in (Forgotten, Restored, Reembedded, *ERRAND_ANSWERS.values())
+    }
     return kinds.get(row["kind"], Receipt).from_json(fields)
 
 
-def _told_of(told: Receipt | Forgotten | Restored) -> str | None:
+def _told_of(told: _Remembered) -> str | None:
     """What the write was about, as far as its answer tells."""
     if isinstance(told, Restored):
         return told.snapshot
+    if isinstance(told, ErrandDone):
+        return told.subject
     return told.session_id if isinstance(told, Receipt) else None
 
 
 def _subject(write: Intent) -> str | None:
     if isinstance(write, Ingest):
         return write.session.id
-    return None if isinstance(write, Forget | Repair) else write.name
+    if isinstance(write, Errand | Lend | Return):
+        return write.subject
+    return None if isinstance(write, Forget | Repair | Upkeep) else write.name
 
 
 def _taken(write: Intent) -> InvalidInput:

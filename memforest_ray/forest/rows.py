@@ -1,22 +1,31 @@
 """Rows: the physical effects of a batch, for the log and for the index."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from memforest_ray.commit.changes import VECTORS, Changes
+from memforest_ray.commit.journal import News
 from memforest_ray.commit.version import Version, put_cells, put_sessions
 from memforest_ray.forest.work import Work, Written
+from memforest_ray.ids import AtomId, FactId, ScopeId
 from memforest_ray.index.rows import Row, cell_row, fact_row, node_row
 from memforest_ray.trees.edits import ForestEdit, tree_row
+from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.nodes import node_row as stored_node
 from memforest_ray.trees.scenes import ScenesEdit
 from memforest_ray.trees.summaries import summary_row
 
-__all__ = ["written"]
+__all__ = ["Nodes", "news_between", "written"]
 
 
-def written(work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit) -> Written:
-    """What `work` has made of its version: the rows that differ, and what they are to the index."""
+Nodes: TypeAlias = tuple[tuple[ScopeId, Node], ...]
+
+
+def written(work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit, again: Nodes) -> Written:
+    """What `work` has made of its version: the rows that differ, and what they are to the index.
+
+    `again` are nodes that were there, and whose summaries were made anew.
+    """
     changes = Changes()
     _put_dialogue(changes, work, version)
     for row in work.facts.rows:
@@ -25,11 +34,56 @@ def written(work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit
     for scene in scenes.changed:
         _put_or_drop(changes, "scenes", scene, version.scenes.row(scene))
     drop = tuple(_gone(work, version, forest))
-    for name in drop:
+    _put_vectors(changes, work, version, drop, again)
+    add = tuple(_index_rows(work, version, (*again, *forest.added)))
+    stale = tuple(pair for pair in (*again, *forest.added) if work.made[pair[1].id].stale)
+    return Written(version, changes, add, drop, news=_news(work, version), stale=stale)
+
+
+def _news(work: Work, version: Version) -> News:
+    before, touched = work.version, work.dialogue.touched
+    facts = [fact.id for fact in work.facts.added]
+    return News(
+        before.number,
+        before.number,
+        facts_added=tuple(fact for fact in facts if fact not in before.facts.shown),
+        facts_changed=tuple(fact for fact in facts if fact in before.facts.shown),
+        facts_removed=tuple(fact.id for fact in work.facts.removed if fact.id not in version.facts.shown),
+        sessions_added=tuple(name for name in touched if name in version.sessions and name not in before.sessions),
+        sessions_changed=tuple(name for name in touched if name in version.sessions and name in before.sessions),
+        sessions_removed=tuple(name for name in touched if name in before.sessions and name not in version.sessions),
+    )
+
+
+def news_between(before: Version, after: Version) -> News:
+    """The same, of two versions that may differ in anything."""
+    old, new = before.facts.shown, after.facts.shown
+    gone, come = before.sessions, after.sessions
+    return News(
+        before.number,
+        after.number,
+        facts_added=tuple(sorted(set(new) - set(old))),
+        facts_changed=tuple(sorted(fact for fact in set(new) & set(old) if new[fact] != old[fact])),
+        facts_removed=tuple(sorted(set(old) - set(new))),
+        sessions_added=tuple(sorted(set(come) - set(gone))),
+        sessions_changed=tuple(sorted(name for name in set(come) & set(gone) if come[name] != gone[name])),
+        sessions_removed=tuple(sorted(set(gone) - set(come))),
+    )
+
+
+def _put_vectors(changes: Changes, work: Work, version: Version, drop: Iterable[str], again: Nodes) -> None:
+    gone = [name for name in (*drop, *work.version.echoes) if name not in version.echoes]
+    for name in (*gone, *_wordless(work, again)):
         changes.drop(VECTORS, name)
     for name, vector in work.vectors.items():
-        changes.put(VECTORS, name, vector.tobytes())
-    return Written(version, changes, tuple(_index_rows(work, version, forest)), drop)
+        if name[0] != "f" or FactId(name) in version.facts.shown or AtomId(name) in version.echoes:
+            changes.put(VECTORS, name, vector.tobytes())
+
+
+def _wordless(work: Work, again: Nodes) -> Iterable[str]:
+    """Nodes whose summary was a model's and is none any more."""
+    before = work.version.summaries
+    yield from (node.id for _, node in again if before[node.id].source == "model" and node.id not in work.vectors)
 
 
 def _gone(work: Work, version: Version, forest: ForestEdit) -> Iterable[str]:
@@ -49,6 +103,11 @@ def _put_dialogue(changes: Changes, work: Work, version: Version) -> None:
     for key in work.dialogue.told:
         if before.forgotten.get(key) != version.forgotten.get(key):
             _put_or_drop(changes, "forgotten", key, version.forgotten.get(key))
+    for prefix, line in work.lineage.items():
+        changes.put("lineage", prefix, list(line))
+    for session in {*touched, *work.origins}:
+        if before.origins.get(session) != version.origins.get(session):
+            _put_or_drop(changes, "origins", session, version.origins.get(session))
     for name in {*work.dead, *work.extractions}:
         if before.failed.get(name) != version.failed.get(name):
             _put_or_drop(changes, "failed", name, version.failed.get(name))
@@ -72,13 +131,14 @@ def _put_trees(changes: Changes, work: Work, version: Version, forest: ForestEdi
     for _, node in forest.added:
         changes.put("nodes", node.id, stored_node(node))
     for name, summary in work.made.items():
-        changes.put("summaries", name, summary_row(summary))
+        if work.version.summaries.get(name) != summary:
+            changes.put("summaries", name, summary_row(summary))
 
 
-def _index_rows(work: Work, version: Version, forest: ForestEdit) -> Iterable[Row]:
+def _index_rows(work: Work, version: Version, nodes: Nodes) -> Iterable[Row]:
     for fact in work.facts.added:
         yield fact_row(fact, work.vectors.get(fact.id))
     for cell in work.spoken:
         yield cell_row(cell, version.sessions[cell.session_id], work.vectors.get(cell.id))
-    for scope, node in forest.added:
+    for scope, node in nodes:
         yield node_row(node, scope, work.vectors.get(node.id))

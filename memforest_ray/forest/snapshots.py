@@ -15,13 +15,14 @@ from memforest_ray.facts.withheld import keyed_hash
 from memforest_ray.forest.dialogue import Dialogue, Place, hole_of, session_key, turns_key
 from memforest_ray.forest.effects import Steps
 from memforest_ray.forest.intents import Restore, Restored
+from memforest_ray.forest.rows import news_between
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.forest.writing import rework
 from memforest_ray.ids import SessionId
 
 __all__ = ["KEPT", "Lag", "forgotten_again", "holds_forgotten", "lagging", "restore"]
 
-KEPT = ("birth", "forgotten", "operations")
+KEPT = ("birth", "forgotten", "lineage", "operations", "copies", "journal")
 """Tables that a restore leaves as they are."""
 
 
@@ -88,7 +89,15 @@ def restore(now: Version, write: Restore, then: Version, rows: Changes, model: s
 
     What was forgotten since stays forgotten, and a fact withheld since does not show again.
     """
-    base = replace(then, number=now.number, forgotten=now.forgotten, operations=now.operations)
+    base = replace(
+        then,
+        number=now.number,
+        forgotten=now.forgotten,
+        lineage=now.lineage,
+        operations=now.operations,
+        copies=now.copies,
+        journal=now.journal,
+    )
     dialogue = _caught_up(base, now)
     for record in now.sessions.values():
         dialogue.keep_holes(record)
@@ -103,7 +112,7 @@ def restore(now: Version, write: Restore, then: Version, rows: Changes, model: s
     changes.absorb(rows)
     changes.absorb(after.changes)
     told = Restored(now.number, write.op_id, write.name, then.number)
-    return replace(after, changes=changes, answers=(told,))
+    return replace(after, changes=changes, answers=(told,), news=news_between(now, after.version))
 
 
 def _caught_up(then: Version, now: Version) -> Dialogue:

@@ -1,24 +1,28 @@
 """Work: what is known so far of a forest's next version, step by step; and what a batch came to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memforest_ray.commit.changes import Changes
+from memforest_ray.commit.journal import News
 from memforest_ray.commit.version import Vector, Version
 from memforest_ray.errors import MemForestError
-from memforest_ray.facts.candidates import CellInput, Extraction
+from memforest_ray.facts.candidates import CellInput, Extraction, Mention
 from memforest_ray.facts.canonical import FactsEdit
 from memforest_ray.facts.cells import Cell
 from memforest_ray.facts.inputs import cell_inputs
+from memforest_ray.forest.adoption import Adoption, Grafts
 from memforest_ray.forest.dialogue import Dialogue
-from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Usage
-from memforest_ray.ids import CellId, NodeId, SessionId
+from memforest_ray.forest.errands import ErrandDone
+from memforest_ray.forest.intents import Forgotten, Receipt, Refreshed, Restored, Usage
+from memforest_ray.ids import CellId, NodeId, ScopeId, SessionId
 from memforest_ray.index.rows import Row
+from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.summaries import Summary
 
 __all__ = ["Answer", "Work", "Written"]
 
-Answer = Receipt | Forgotten | Restored | MemForestError
+Answer = Receipt | Forgotten | Restored | Refreshed | ErrandDone | MemForestError
 """Of one write: an error is an answer too, and does not keep the others of its batch from landing."""
 
 
@@ -40,6 +44,23 @@ class Work:
         """New summaries, children before parents."""
         self.summarised = Usage()
         """What they have cost."""
+        self.judging = False
+        """Whether somebody judges: then every statement keeps its vector, for later ones to be compared with."""
+        self.draining = False
+        """Whether pairs that earlier writes left pending are to be judged, too."""
+        self.judged = Usage()
+        """What verdicts have cost."""
+        self.adoption: Adoption | None = None
+        """What comes from another forest and need not be made."""
+        self.told: Mapping[CellId, tuple[Mention, ...]] = {}
+        """What cells have told there."""
+        self.grafts = Grafts()
+        self.known: Mapping[str, Vector] = {}
+        """Vectors that are known already, by text."""
+        self.origins: dict[SessionId, tuple[str, ...]] = {}
+        """Of sessions that came from other users: through whose hands, the nearest first."""
+        self.lineage: dict[str, tuple[str, str]] = {}
+        """What is new of `Version.lineage`."""
 
     @property
     def idle(self) -> bool:
@@ -83,5 +104,9 @@ class Written:
     drop: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()
     """One for each write of the batch, in order."""
+    news: News | None = None
+    """What came, changed and went, but for the numbers; for the journal."""
     erases: bool = False
     """Text was removed: an erasure must follow the commit."""
+    stale: tuple[tuple[ScopeId, Node], ...] = ()
+    """Nodes that it leaves with a stand-in, children before parents: their summaries are to follow."""

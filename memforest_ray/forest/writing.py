@@ -5,7 +5,7 @@
 Everything here is a function of the version and the answers; the driver makes the result durable and publishes it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from immutables import Map
@@ -13,45 +13,78 @@ from immutables import Map
 from memforest_ray.commit.version import Vector, Version
 from memforest_ray.errors import InvalidInput, MemForestError, NotFound
 from memforest_ray.facts.candidates import CellInput, Extraction, Mention
-from memforest_ray.facts.canonical import Facts, FactsEdit
+from memforest_ray.facts.canonical import Fact, FactsEdit
+from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.forest.corrections import corrections
 from memforest_ray.forest.dialogue import Admission, Dialogue, Place, keyed
-from memforest_ray.forest.effects import Embed, Extract, Refresh, Steps
-from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Repair
+from memforest_ray.forest.effects import Extract, Refresh, Steps
+from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Refreshed, Repair, Upkeep, Usage
+from memforest_ray.forest.likeness import echoes, embed, embed_texts, judge
 from memforest_ray.forest.receipts import charged, counted, receipt
-from memforest_ray.forest.rows import written
+from memforest_ray.forest.rows import Nodes, written
 from memforest_ray.forest.work import Work, Written
-from memforest_ray.ids import CellId, ItemId, NodeId, ScopeId, SessionId, TurnId
-from memforest_ray.index.rows import cell_embedding_text, fact_embedding_text
+from memforest_ray.ids import CellId, ItemId, NodeId, SessionId, TurnId
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
-from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.routing import Moves, Routable
+from memforest_ray.trees.scenes import ScenesEdit
 from memforest_ray.trees.summaries import RefreshPlan, Summary
 
-__all__ = ["foreseen_texts", "forget", "ingest", "needed", "repair", "rework"]
+__all__ = [
+    "finish",
+    "foreseen",
+    "forget",
+    "ingest",
+    "needed",
+    "repair",
+    "rework",
+    "session_plan",
+    "stale_nodes",
+    "upkeep",
+]
 
 
-def needed(version: Version, write: Ingest) -> tuple[CellInput, ...]:
+def needed(version: Version, write: Ingest | Forget | Repair) -> tuple[CellInput, ...]:
     """What `write` will have to extract if nothing else happens first: to be started before its turn comes.
 
+    Raises SessionConflict, InvalidInput, NotFound.
+    """
+    return _laid(version, write).inputs()
+
+
+def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction]) -> Steps[Usage]:
+    """Asks for what `write` will need once it is extracted, should nothing else happen first: vectors, verdicts.
+
+    What the verdicts have cost.
     Raises SessionConflict, InvalidInput.
     """
-    dialogue = Dialogue(version)
-    dialogue.admit(write.session, replacing=write.replacing)
-    return Work(version, dialogue).inputs()
-
-
-def foreseen_texts(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction]) -> list[str]:
-    """Most of what `write` will have to embed, should nothing else happen first: to be embedded before its turn.
-
-    Raises SessionConflict, InvalidInput.
-    """
-    dialogue = Dialogue(version)
-    dialogue.admit(write.session, replacing=write.replacing)
-    work = Work(version, dialogue)
+    work = _laid(version, write)
     work.extractions = {shown.cell_id: found for shown, found in extracted.items()}
-    texts = [fact_embedding_text(fact) for fact in Facts().edit(_mentions(work)).added]
-    texts += [cell_embedding_text(cell, dialogue.sessions[cell.session_id]) for cell in work.spoken]
-    return list(dict.fromkeys(texts))
+    work.facts = _edit_facts(work, FactsEdit(version.facts))
+    yield from embed(work)
+    yield from judge(work)
+    return work.judged
+
+
+def session_plan(version: Version, write: Ingest, model: str) -> RefreshPlan:
+    """The summaries of the session's own tree, should nothing else happen first: they wait for no extraction.
+
+    Raises SessionConflict, InvalidInput.
+    """
+    work = _laid(version, write)
+    forest = _plant(work, _edited(work), _cell_moves(work))
+    return _refresh_plan(work, forest, model, ())
+
+
+def _laid(version: Version, write: Ingest | Forget | Repair) -> Work:
+    """The write laid on the version, as far as dialogue goes."""
+    dialogue = Dialogue(version)
+    if isinstance(write, Ingest):
+        dialogue.admit(write.session, replacing=write.replacing)
+    elif isinstance(write, Forget):
+        _forget_dialogue(version, dialogue, write)
+    else:
+        dialogue.retry_failed({version.cells[cell].session_id: None for cell in version.failed})
+    return Work(version, dialogue)
 
 
 def ingest(
@@ -77,7 +110,7 @@ def ingest(
         receipt(version.number, write, admission, work, mine)
         for write, admission, mine in zip(batch, admissions, cells, strict=True)
     ]
-    return replace(after, answers=charged(answers, work.summarised))
+    return replace(after, answers=charged(answers, work))
 
 
 def _admitted(dialogue: Dialogue, write: Ingest) -> Admission | MemForestError:
@@ -87,56 +120,101 @@ def _admitted(dialogue: Dialogue, write: Ingest) -> Admission | MemForestError:
         return error
 
 
-def repair(version: Version, write: Repair, model: str) -> Steps[Written]:
-    """Try failed cells again, and have stale summaries written."""
-    dialogue = Dialogue(version)
-    dialogue.retry_failed({version.cells[cell].session_id: None for cell in version.failed})
-    stale = frozenset(name for name, summary in version.summaries.items() if summary.stale)
-    work = Work(version, dialogue)
+def repair(version: Version, write: Repair, extracted: Mapping[CellInput, Extraction], model: str) -> Steps[Written]:
+    """Try failed cells again, have pending pairs judged and stale summaries written."""
+    work = _laid(version, write)
+    work.draining = True
+    stale = stale_nodes(version)
     told = Receipt(version.number, write.op_id, duplicate=True)
-    if not work.retry and not stale:
+    if not (work.retry or stale or version.facts.pending):
+        return Written(version, answers=(told,))
+    after = yield from rework(work, extracted, model, stale=stale)
+    told = counted(replace(told, duplicate=False), work, work.retry.keys())
+    return replace(after, answers=charged([told], work))
+
+
+def upkeep(version: Version, write: Upkeep, model: str) -> Steps[Written]:
+    """Take in summaries and verdicts that were made beside the lane."""
+    work = Work(version, Dialogue(version))
+    work.draining = any(pair.key in version.facts.pending for pair in write.pairs)
+    stale = tuple(each for each in write.nodes if (held := version.summaries.get(each[1].id)) and held.stale)
+    told = Refreshed(version.number, write.op_id)
+    if not (stale or work.draining):
         return Written(version, answers=(told,))
     after = yield from rework(work, {}, model, stale=stale)
-    told = counted(replace(told, duplicate=False), work, work.retry.keys())
-    return replace(after, answers=charged([told], work.summarised))
+    return replace(after, answers=(told,))
 
 
-def forget(version: Version, write: Forget, model: str) -> Steps[Written]:
+def stale_nodes(version: Version) -> Nodes:
+    """Nodes whose summary is a stand-in, or stands above one."""
+    if not any(summary.stale for summary in version.summaries.values()):
+        return ()
+    nodes = ((scope, node) for scope, tree in version.trees.items() for node in tree.nodes())
+    return tuple((scope, node) for scope, node in nodes if version.summaries[node.id].stale)
+
+
+def forget(version: Version, write: Forget, extracted: Mapping[CellInput, Extraction], model: str) -> Steps[Written]:
     """Erase a session, turns or a fact. Raises InvalidInput, NotFound."""
-    if (write.fact is None) == (write.session is None and write.turns is None):
-        raise InvalidInput("forget: name a session, or turns, or a fact, and only one; nothing was changed")
     dialogue = Dialogue(version)
+    places = _forget_dialogue(version, dialogue, write)
     first: FactsEdit | None = None
     still: tuple[TurnId, ...] = ()
     if write.fact is not None:
-        fact = version.find_fact(write.fact)
-        if fact is None:
-            raise NotFound(f"no fact {write.fact!r} is stored; nothing was changed", fact=write.fact)
+        fact = _found(version, write.fact)
         # One key for the whole forest: to know a withheld statement again costs one hash for each key there is.
         first = version.facts.withhold(fact.id, keyed(version.secret, "withheld"))
-        places = list(fact.turns) if write.with_dialogue else []
         if not write.with_dialogue:
             still = tuple(version.sessions[session].turn_id(turn) for session, turn in fact.turns)
-        dialogue.forget_turns(places)
-    else:
-        places = _forgotten_places(version, dialogue, write)
     work = Work(version, dialogue)
-    after = yield from rework(work, {}, model, first=first)
+    after = yield from rework(work, extracted, model, first=first)
     shown = after.version.facts.shown
     gone = tuple(fact.id for fact in work.facts.removed if fact.id not in shown)
     report = Forgotten(version.number, write.op_id, len(places), gone, still)
     return replace(after, answers=(report,), erases=True)
 
 
-def _forgotten_places(version: Version, dialogue: Dialogue, write: Forget) -> list[Place]:
-    """Forgets a session or turns; which turns that were."""
+def _forget_dialogue(version: Version, dialogue: Dialogue, write: Forget) -> list[Place]:
+    """Takes what is to be forgotten out of the dialogue; which turns that were. Raises InvalidInput, NotFound."""
+    named = (write.session is not None or write.turns is not None, write.fact is not None, write.origin is not None)
+    if sum(named) != 1:
+        raise InvalidInput(
+            "forget: name a session, or turns, or a fact, or an origin, and only one; nothing was changed"
+        )
+    if write.origin is not None:
+        return [place for name in _from(version, write.origin) for place in _forget_session(version, dialogue, name)]
+    if write.session is not None and write.turns is None:
+        return _forget_session(version, dialogue, SessionId(write.session), write.kept)
     if write.turns is not None:
         places = dialogue.places_of(write.turns, write.session)
-        dialogue.forget_turns(places)
-        return places
-    name = SessionId(write.session or "")
+    else:
+        fact = _found(version, write.fact or "")
+        places = list(fact.turns) if write.with_dialogue else []
+    dialogue.forget_turns(places)
+    return places
+
+
+def _forget_session(
+    version: Version, dialogue: Dialogue, name: SessionId, kept: Sequence[SessionRecord] = ()
+) -> list[Place]:
+    if name not in version.sessions and kept:
+        return dialogue.forget_kept(name, kept)
     dialogue.forget_session(name)
     return [(name, index) for index, turn in enumerate(version.sessions[name].turns) if turn.hole is None]
+
+
+def _from(version: Version, user: str) -> list[SessionId]:
+    """Sessions that came from a user, through whoever's hands. Raises NotFound."""
+    found = sorted(name for name, path in version.origins.items() if user in path)
+    if not found:
+        raise NotFound(f"nothing here came from {user!r}; nothing was changed", origin=user)
+    return found
+
+
+def _found(version: Version, name: str) -> Fact:
+    fact = version.find_fact(name)
+    if fact is None:
+        raise NotFound(f"no fact {name!r} is stored; nothing was changed", fact=name)
+    return fact
 
 
 # ---- the steps, in the order of the flow ------------------------------------------------------------------
@@ -148,29 +226,41 @@ def rework(
     model: str,
     *,
     first: FactsEdit | None = None,
-    stale: frozenset[NodeId] = frozenset(),
+    stale: Nodes = (),
 ) -> Steps[Written]:
-    """From edited dialogue to the next version and its rows. `first`: what was done to its facts already."""
+    """From edited dialogue to the next version and its rows. `first`: what was done to its facts already; `stale`:
+    nodes of the version whose summaries are to be made anew.
+    """
     yield from _extract(work, extracted)
-    edit = work.facts = _edit_facts(work, first or FactsEdit(work.version.facts))
-    yield from _embed(work)
+    work.facts = _edit_facts(work, first or FactsEdit(work.version.facts))
+    yield from embed(work)
+    yield from judge(work)
+    edit = work.facts
     version = _edited(work)
     entities = version.entities.edit(edit.added, edit.removed)
-    scenes = version.scenes.edit(edit.added, edit.removed, vector_of=_vectors_of(work))
-    forest = _plant(work, version, {**entities.moves, **scenes.moves, **_cell_moves(work)})
-    version = replace(
-        version,
-        entities=entities.entities,
-        scenes=scenes.scenes,
-        trees=forest.trees,
-        placements=forest.placements,
-    )
-    plan = _refresh_plan(work, version, forest, model, stale)
+    together = () if work.adoption is None else work.adoption.companies(edit.facts)
+    scenes = version.scenes.edit(edit.added, edit.removed, vector_of=_vectors_of(work), together=together)
+    moves = {**entities.moves, **scenes.moves, **_cell_moves(work)}
+    if work.adoption is not None:
+        work.grafts = work.adoption.grafts(version, moves)
+    forest = _plant(work, version, moves)
+    version = replace(version, entities=entities.entities)
+    return (yield from finish(work, version, scenes, forest, model, stale))
+
+
+def finish(
+    work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit, model: str, stale: Nodes = ()
+) -> Steps[Written]:
+    """From edited scenes and trees to the next version and its rows; for `stale` see `rework`."""
+    version = replace(version, scenes=scenes.scenes, trees=forest.trees, placements=forest.placements)
+    gone = {node.id for _, node in forest.removed}
+    again = tuple((scope, node) for scope, node in stale if node.id not in gone)
+    plan = _refresh_plan(work, forest, model, again)
     work.summarised = yield Refresh(plan)
     work.made = plan.results()
-    yield from _embed_texts(work, {name: made.text for name, made in work.made.items() if made.source == "model"})
+    yield from embed_texts(work, {name: made.text for name, made in work.made.items() if made.source == "model"})
     version = replace(version, summaries=_summaries(work, forest))
-    return written(work, version, scenes, forest)
+    return written(work, version, scenes, forest, again)
 
 
 def _extract(work: Work, extracted: Mapping[CellInput, Extraction]) -> Steps[None]:
@@ -196,42 +286,21 @@ def _failed(work: Work) -> Map[CellId, str]:
 
 def _edit_facts(work: Work, first: FactsEdit) -> FactsEdit:
     gone = [mention.id for cell in work.dead for mention in first.facts.of_cell(cell)]
-    return first.then(first.facts.edit(_mentions(work), gone))
+    edit = first.then(first.facts.edit([*_mentions(work), *corrections(work, first.facts)], gone))
+    return edit if work.adoption is None else edit.then(work.adoption.evidence(edit.facts))
 
 
 def _mentions(work: Work) -> list[Mention]:
     cells = {**work.born, **work.retry}
-    mentions = []
+    mentions: list[Mention] = []
     for name, extraction in work.extractions.items():
         cell = cells[name]
         session = work.dialogue.sessions[cell.session_id]
+        mentions += work.told.get(name, ())
         for number, candidate in enumerate(extraction.candidates):
             said = session.source_ms(candidate.turns[0])
             mentions.append(Mention.of(name, cell.session_id, number, said, candidate))
     return mentions
-
-
-def _embed(work: Work) -> Steps[None]:
-    """Vectors of new facts and cells, each distinct text once; a fact whose text stayed keeps its vector."""
-    before = {fact.id: fact_embedding_text(fact) for fact in work.facts.removed}
-    texts: dict[str, str] = {}
-    for fact in work.facts.added:
-        text = fact_embedding_text(fact)
-        if before.get(fact.id) == text:
-            work.vectors[fact.id] = work.version.vector(fact.id)
-        else:
-            texts[fact.id] = text
-    for cell in work.spoken:
-        texts[cell.id] = cell_embedding_text(cell, work.dialogue.sessions[cell.session_id])
-    yield from _embed_texts(work, texts)
-
-
-def _embed_texts(work: Work, texts: Mapping[str, str]) -> Steps[None]:
-    distinct = tuple(dict.fromkeys(texts.values()))
-    if distinct:
-        rows = yield Embed(distinct)
-        by_text = dict(zip(distinct, rows, strict=True))
-        work.vectors.update({name: by_text[text] for name, text in texts.items()})
 
 
 def _edited(work: Work) -> Version:
@@ -244,8 +313,19 @@ def _edited(work: Work) -> Version:
         cells=dialogue.cells.finish(),
         forgotten=dialogue.forgotten.finish(),
         failed=_failed(work),
+        origins=_origins(work),
+        lineage=work.version.lineage.update(work.lineage),
         facts=work.facts.facts,
+        echoes=echoes(work),
     )
+
+
+def _origins(work: Work) -> Map[SessionId, tuple[str, ...]]:
+    origins = work.version.origins.update(work.origins)
+    for session in work.dialogue.touched:
+        if session in origins and session not in work.dialogue.sessions:
+            origins = origins.delete(session)
+    return origins
 
 
 def _vectors_of(work: Work) -> Callable[[Routable], Vector]:
@@ -275,24 +355,18 @@ def _plant(work: Work, version: Version, moves: Moves) -> ForestEdit:
         leaf_before=work.version.leaf_of,
         leaf_after=version.leaf_of,
         fanouts=version.birth.fanouts,
+        grafts=work.grafts.trees,
     )
 
 
-def _refresh_plan(
-    work: Work, version: Version, forest: ForestEdit, model: str, stale: frozenset[NodeId]
-) -> RefreshPlan:
+def _refresh_plan(work: Work, forest: ForestEdit, model: str, again: Nodes) -> RefreshPlan:
     before = work.version.summaries
-    again = [node for node in _nodes(version) if node[1].id in stale] if stale else []
     return RefreshPlan(
         [*forest.added, *again],
         summaries=before,
         model=model,
-        reusable=[before[node.id] for _, node in forest.removed if node.id in before],
+        reusable=[*work.grafts.summaries, *(before[node.id] for _, node in forest.removed if node.id in before)],
     )
-
-
-def _nodes(version: Version) -> Iterable[tuple[ScopeId, Node]]:
-    return ((scope, node) for scope, tree in version.trees.items() for node in tree.nodes())
 
 
 def _summaries(work: Work, forest: ForestEdit) -> Map[NodeId, Summary]:

@@ -5,89 +5,37 @@ which only ever appends to them and notes the ends of rows. When more than 30 % 
 written anew; views made before keep the old arrays until they go.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 import numpy as np
 from immutables import Map
 
-from memforest_ray.index.corpus import Corpus
-from memforest_ray.index.lexical import Floats
+from memforest_ray.index.foliage import CELL, CHILD_KINDS, FACT, NODE
+from memforest_ray.index.graphs import Graph
+from memforest_ray.index.neighbours import Coverage
 from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Row, index_words
-from memforest_ray.index.shelves import Entry, Names, Shelf, ShelfView
-from memforest_ray.index.table import UNKNOWN, Integers, place_key, sessions_of, with_sessions
-from memforest_ray.index.vectors import mean_vector
+from memforest_ray.index.shelves import Compaction, Entry, Shelf
+from memforest_ray.index.table import UNKNOWN, Integers, renumbering, sessions_of, with_sessions
+from memforest_ray.index.vectors import Matrix, mean_vectors
+from memforest_ray.index.view import (
+    CELL_COLUMNS,
+    CHILD_COLUMNS,
+    FACT_COLUMNS,
+    NODE_COLUMNS,
+    PASSAGE_COLUMNS,
+    IndexView,
+    Registers,
+    kind_of,
+)
+from memforest_ray.models.embedder import Vectors
 
 __all__ = ["Index", "IndexView", "Registers"]
 
 
-FACT_COLUMNS: Final = ("source", "event_start", "event_end", "speaker", "chain", "length")
-"""Instants; speaker; subject and attribute (-1: none); words."""
-CELL_COLUMNS: Final = ("latest",)
-"""Latest source time, unknown when any of it is unknown."""
-PASSAGE_COLUMNS: Final = ("place", "speaker", "source", "length")
-"""Its turn; who said it when; words."""
-NODE_COLUMNS: Final = ("scope", "level", "latest", "embedded")
-"""Tree; level; latest source time, unknown when any is; items below that have a vector."""
-
-
-@dataclass(frozen=True, slots=True)
-class Registers:
-    """Numbers for sessions, speakers, tree scopes, and chains (`chain_name`)."""
-
-    sessions: Names = field(default_factory=Names)
-    speakers: Names = field(default_factory=Names)
-    scopes: Names = field(default_factory=Names)
-    chains: Names = field(default_factory=Names)
-
-    def place(self, session: str, turn: int) -> int:
-        """The key of a turn."""
-        return place_key(self.sessions.number(session), turn)
-
-
-class IndexView:
-    """The index as one version of the forest sees it. Never changes."""
-
-    def __init__(
-        self, facts: ShelfView, cells: ShelfView, nodes: ShelfView, rows: Map[str, int], registers: Registers
-    ) -> None:
-        self.facts = facts
-        """table: FACT_COLUMNS. parts, the source turns: owner, place."""
-        self.cells = cells
-        """table: CELL_COLUMNS. parts, the passages: owner, PASSAGE_COLUMNS."""
-        self.nodes = nodes
-        """table: NODE_COLUMNS."""
-        self.registers = registers
-        """What the numbers in the columns mean; they may run on with what later versions added."""
-        self._rows = rows
-
-    def row_of(self, item: str) -> int | None:
-        """The row of a fact, cell or node on its shelf; None when this version does not hold it."""
-        return self._rows.get(item)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @cached_property
-    def corpus(self) -> Corpus:
-        """Everything that lives in this version, laid out for queries: made at the first, kept for the others."""
-        return Corpus.of(self.facts, self.cells, as_of=None)
-
-    def corpus_as_of(self, instant_ms: int | None) -> Corpus:
-        """What was known at an instant, laid out for one query."""
-        return self.corpus if instant_ms is None else Corpus.of(self.facts, self.cells, as_of=instant_ms)
-
-    @cached_property
-    def roots(self) -> Integers:
-        """Rows of the nodes that are roots: the highest of their scope."""
-        live = np.flatnonzero(self.nodes.table.live())
-        scopes, levels = self.nodes.table["scope"][live], self.nodes.table["level"][live]
-        highest = np.lexsort((levels, scopes))
-        last = np.append(scopes[highest][1:] != scopes[highest][:-1], True) if len(live) else np.zeros(0, bool)
-        return np.asarray(live[highest[last]], np.int64)
+_NODES_TOGETHER: Final = 1_024
+"""Nodes whose vectors are made at once: bounds the memory of a load."""
 
 
 class Index:
@@ -97,10 +45,14 @@ class Index:
         self.dimension = dimension
         self._facts = Shelf(dimension, FACT_COLUMNS, ("place",))
         self._cells = Shelf(dimension, CELL_COLUMNS, PASSAGE_COLUMNS, words_in_parts=True)
-        self._nodes = Shelf(dimension, NODE_COLUMNS)
+        self._nodes = Shelf(dimension, NODE_COLUMNS, CHILD_COLUMNS, dtype=np.float16)
+        self._own = Matrix(dimension)
         self._rows: Map[str, int] = Map()
         self._registers = Registers()
+        self._graphs: Map[str, Coverage] = Map()
         self._version = 0
+        self.purges = 0
+        """How often it was written anew without what was forgotten: what was begun before then must not come in."""
 
     def apply(self, add: Sequence[Row], drop: Iterable[str] = ()) -> IndexView:
         """Drop rows by id, then add rows (an id that is there is replaced); what came of it, as a view.
@@ -116,16 +68,18 @@ class Index:
         self._write(self._cells, [self._cell(row) for row in add if isinstance(row, CellRow)])
         # Level by level: a node's vector is made of those below it.
         for _, level in groupby(sorted((row for row in add if isinstance(row, NodeRow)), key=_level), key=_level):
-            self._write(self._nodes, [self._node(row) for row in level])
-        for shelf in (self._facts, self._cells, self._nodes):
-            if shelf.sparse:
-                self._rows = self._rows.update(shelf.compact())
+            nodes = list(level)
+            for start in range(0, len(nodes), _NODES_TOGETHER):
+                self._write_nodes(nodes[start : start + _NODES_TOGETHER])
+        self._compact([kind for kind, shelf in self._shelves.items() if shelf.sparse])
         return self.view()
 
     def purge(self) -> IndexView:
         """Write everything anew without what was dropped: no word, vector or name of it is left, but in older views."""
-        for shelf in (self._facts, self._cells, self._nodes):
-            self._rows = self._rows.update(shelf.compact())
+        self._compact(self._shelves)
+        # A graph holds the vectors of its items, those that are no more among them.
+        self._graphs = Map({name: coverage for name, coverage in self._graphs.items() if not coverage.gone})
+        self.purges += 1
         facts, cells, nodes = self._facts, self._cells, self._nodes
         sessions, session_numbers = self._registers.sessions.kept(
             sessions_of(np.concatenate([shelf.column("place", of_parts=True) for shelf in (facts, cells)]))
@@ -148,7 +102,45 @@ class Index:
         """What stands in the index now."""
         version = self._version
         facts, cells, nodes = self._facts.view(version), self._cells.view(version), self._nodes.view(version)
-        return IndexView(facts, cells, nodes, self._rows, self._registers)
+        return IndexView(facts, cells, nodes, self._own.view(), self._rows, self._registers, self._graphs)
+
+    @property
+    def _shelves(self) -> dict[int, Shelf]:
+        return {FACT: self._facts, CELL: self._cells, NODE: self._nodes}
+
+    def _compact(self, kinds: Collection[int]) -> None:
+        """Write these shelves anew without what is dead. What refers to their rows follows."""
+        moved: dict[int, Compaction] = {}
+        if NODE in kinds:
+            own = np.zeros(self._own.count, bool)
+            own[[number for number in self._nodes.living("own") if number >= 0]] = True
+            self._own = self._own.compacted(own)
+            self._nodes.recode("own", np.append(renumbering(own), -1).__getitem__)
+        for kind in kinds:
+            moved[kind] = self._shelves[kind].compact()
+            self._rows = self._rows.update(moved[kind].rows)
+        if moved:
+            self._nodes.recode("child", lambda codes: _followed(codes, moved), of_parts=True)
+            self._graphs = Map({name: self._moved(name, coverage, moved) for name, coverage in self._graphs.items()})
+
+    def _moved(self, name: str, coverage: Coverage, moved: Mapping[int, Compaction]) -> Coverage:
+        compaction = moved.get(kind_of(name))
+        return coverage if compaction is None else coverage.moved(compaction.numbers)
+
+    # ---- graphs ------------------------------------------------------------------------------------------
+
+    @property
+    def graphs(self) -> Map[str, Coverage]:
+        return self._graphs
+
+    def graph(self, graphs: Mapping[str, Graph | None]) -> None:
+        """Take in graphs, over the rows as they are now; None to do without one from now on."""
+        for name, graph in graphs.items():
+            if graph is None:
+                self._graphs = self._graphs.delete(name)
+            else:
+                shelf = self._shelves[kind_of(name)]
+                self._graphs = self._graphs.set(name, Coverage.of(graph, self._rows.get, shelf.vectors()))
 
     def _bury(self, item: str) -> None:
         row = self._rows.get(item)
@@ -173,6 +165,7 @@ class Index:
             self._registers.speakers.number(row.speaker),
             -1 if row.chain is None else self._registers.chains.number(row.chain),
             len(words),
+            _embedded(row),
         )
         places = dict.fromkeys(self._registers.place(session, turn) for session, turn in row.places)
         return Entry(row.id, row.vector, values, [(place,) for place in places], [words])
@@ -189,24 +182,61 @@ class Index:
             for passage, found in zip(row.passages, words, strict=True)
         ]
         latest = max((_instant(passage.source_ms) for passage in row.passages), default=UNKNOWN)
-        return Entry(row.id, row.vector, (latest,), parts, words)
+        return Entry(row.id, row.vector, (latest, _embedded(row)), parts, words)
 
-    def _node(self, row: NodeRow) -> Entry:
-        weights = [self._weight(child) for child in row.children]
-        vector = row.vector
-        if vector is None:
-            vector = mean_vector([self._vector(child) for child in row.children], weights, self.dimension)
-        scope = self._registers.scopes.number(row.scope)
-        return Entry(row.id, vector, (scope, row.level, _instant(row.source_ms), sum(weights)))
+    def _write_nodes(self, nodes: Sequence[NodeRow]) -> None:
+        """Nodes of one level. Their vectors are made together."""
+        kinds = np.array([_KINDS[child[0]] for node in nodes for child in node.children], np.int64)
+        rows = np.array([self._rows[child] for node in nodes for child in node.children], np.int64)
+        starts = np.cumsum([0, *(len(node.children) for node in nodes[:-1])])
+        vectors = np.zeros((len(rows), self.dimension), np.float32)
+        weights = np.zeros(len(rows), np.int64)
+        for kind, shelf in self._shelves.items():
+            here = np.flatnonzero(kinds == kind)
+            if len(here):
+                vectors[here] = shelf.vectors().rows(rows[here])
+                # A text of unknown script does not dilute a mean.
+                weights[here] = shelf.column("embedded")[rows[here]]
+        means, lengths = mean_vectors(vectors, weights, starts)
+        values = np.zeros((len(nodes), len(NODE_COLUMNS)), np.int64)
+        values[:, 0] = [self._registers.scopes.number(node.scope) for node in nodes]
+        values[:, 1] = [node.level for node in nodes]
+        values[:, 2] = [_instant(node.source_ms) for node in nodes]
+        values[:, 3] = np.add.reduceat(weights, starts)
+        values[:, 4] = self._own_numbers(nodes, means)
+        values[:, 5] = lengths.view(np.int64)
+        parts = np.column_stack([rows * CHILD_KINDS + kinds, weights])
+        ids = [node.id for node in nodes]
+        written = self._nodes.add_rows(ids, means, values, parts, [len(node.children) for node in nodes])
+        self._rows = self._rows.update(dict(zip(ids, written, strict=True)))
 
-    def _vector(self, item: str) -> Floats:
-        return self._shelf(item).vector(self._rows[item])
+    def _own_numbers(self, nodes: Sequence[NodeRow], means: Vectors) -> list[int]:
+        """Write the vectors of summaries that a model wrote, here and in the place of their means; their numbers."""
+        numbers = []
+        for place, node in enumerate(nodes):
+            numbers.append(-1 if node.vector is None else self._own.count)
+            if node.vector is not None:
+                means[place] = node.vector
+                self._own.append(node.vector[None])
+        return numbers
 
-    def _weight(self, item: str) -> int:
-        """Items below that the embedder understood: a text of unknown script does not dilute a mean."""
-        if item[0] == "n":
-            return self._nodes.value("embedded", self._rows[item])
-        return int(bool(self._vector(item).any()))
+
+def _embedded(row: FactRow | CellRow) -> int:
+    return int(row.vector is not None and bool(row.vector.any()))
+
+
+_KINDS: Final = {"f": FACT, "c": CELL, "n": NODE}
+"""By the first letter of an id."""
+
+
+def _followed(codes: Integers, moved: Mapping[int, Compaction]) -> Integers:
+    """Children, where they are now; -1 for one that is no more, which only dead nodes have."""
+    fresh = codes.copy()
+    for kind, compaction in moved.items():
+        here = np.flatnonzero((codes % CHILD_KINDS == kind) & (codes >= 0))
+        rows = compaction.heirs[codes[here] // CHILD_KINDS]
+        fresh[here] = np.where(rows < 0, -1, rows * CHILD_KINDS + kind)
+    return fresh
 
 
 def _level(row: NodeRow) -> int:

@@ -5,8 +5,8 @@ Document frequencies and lengths are counted from what is live at the moment of 
 of the set of texts, never of the order in which they came or of what was there before.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memforest_ray.index.table import Integers, grown
 
-__all__ = ["Floats", "Lexicon", "LexiconView", "Postings", "bm25"]
+__all__ = ["Floats", "Lexicon", "LexiconView", "Postings", "bm25", "damping", "dense"]
 
 Floats = NDArray[np.float32]
 
@@ -61,20 +61,33 @@ class LexiconView:
 
     words: Map[str, Postings]
 
-    def occurrences(self, words: Sequence[str], places: Integers, length: int) -> Floats:
-        """How often each of `words` stands at each of `length` places, shape (words, length).
+    def found(self, words: Sequence[str], places: Integers) -> list[tuple[Integers, Floats]]:
+        """For each of `words` the places where it stands, and how often there.
 
-        `places` says for each row which place it belongs to, -1 for none: several rows may share a place.
+        `places` says for each row which place it belongs to, -1 for none: several rows may share a place, which then
+        comes several times.
         """
-        found = np.zeros((len(words), length), np.float32)
-        for line, word in enumerate(words):
-            postings = self.words.get(word)
-            if postings is None:
-                continue
-            where = places[postings.rows]
+        return [self._of(word, places) for word in words]
+
+    def _of(self, word: str, places: Integers) -> tuple[Integers, Floats]:
+        postings = self.words.get(word, _NOTHING)
+        where, counts = places[postings.rows], postings.occurrences.astype(np.float32)
+        if where.size and where.min() < 0:
             seen = where >= 0
-            np.add.at(found[line], where[seen], postings.occurrences[seen].astype(np.float32))
-        return found
+            where, counts = where[seen], counts[seen]
+        return where, counts
+
+    def occurrences(self, words: Sequence[str], places: Integers, length: int) -> Floats:
+        """How often each of `words` stands at each of `length` places, shape (words, length). See `found`."""
+        return dense(self.found(words, places), length)
+
+
+def dense(found: Sequence[tuple[Integers, Floats]], length: int) -> Floats:
+    """What was found, as a row for each word over `length` places."""
+    spread = np.zeros((len(found), length), np.float32)
+    for line, (where, counts) in zip(spread, found, strict=True):
+        np.add.at(line, where, counts)
+    return spread
 
 
 class Lexicon:
@@ -85,12 +98,17 @@ class Lexicon:
     def __init__(self, words: Map[str, Postings] | None = None) -> None:
         self._words: Map[str, Postings] = Map() if words is None else words
 
-    def add(self, texts: Mapping[int, Iterable[str]]) -> None:
+    def add(self, texts: Mapping[int, Sequence[str]]) -> None:
         """Write the words of new rows: row -> words. Costs the words written, not those that are there."""
-        entries: dict[str, list[int]] = {}
+        entries: defaultdict[str, list[int]] = defaultdict(list)
         for row, words in texts.items():
-            for word, count in Counter(words).items():
-                entries.setdefault(word, []).append(row << _COUNT_BITS | min(count, _COUNT_MAX))
+            once = row << _COUNT_BITS | 1
+            if len(frozenset(words)) == len(words):  # as in most short texts
+                for word in words:
+                    entries[word].append(once)
+            else:
+                for word, count in Counter(words).items():
+                    entries[word].append(once - 1 | min(count, _COUNT_MAX))
         with self._words.mutate() as edited:
             for word, written in entries.items():
                 edited[word] = edited.get(word, _NOTHING).appended(written)
@@ -111,20 +129,27 @@ class Lexicon:
         return Lexicon(Map(kept))
 
 
-def bm25(occurrences: Floats, lengths: Floats) -> Floats:
-    """Share of the query's weight that each text holds, in [0, 1].
+def damping(lengths: Floats) -> Floats:
+    """BM25's hold on long texts: what occurrences have to come up against, for texts of so many words."""
+    mean = max(float(lengths.mean()), 1e-9) if len(lengths) else 1.0
+    return np.asarray(SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean), np.float32)
+
+
+def bm25(occurrences: Floats, held: Floats, holding: Floats | None = None, texts: int | None = None) -> Floats:
+    """Share of the query's weight that each text holds, in [0, 1]. `held` is the texts' `damping`.
+
+    Of a part of the texts `holding` tells in how many of all `texts` each word stands.
 
     BM25 (Robertson and Zaragoza, 2009; idf as in Lucene, never negative) divided by the most that any text could
     reach for these words, so that scores of different queries and memories can be compared. A word that stands
     nowhere counts in that most: a query of unknown words scores low everywhere.
     """
-    texts = occurrences.shape[1]
-    holding = np.count_nonzero(occurrences, axis=1).astype(np.float32)
+    if holding is None or texts is None:
+        texts, holding = occurrences.shape[1], np.array([np.count_nonzero(line) for line in occurrences], np.float32)
     weights = np.log1p((texts - holding + 0.5) / (holding + 0.5))
-    most = float(weights.sum()) * (SATURATION + 1)
-    if most <= 0 or not texts:
-        return np.zeros(texts, np.float32)
-    mean = max(float(lengths.mean()), 1e-9)
-    damping = (SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean)).astype(np.float32)
-    gains = occurrences * np.float32(SATURATION + 1) / (occurrences + damping)
+    most = float(weights.sum())
+    if most <= 0 or not occurrences.shape[1]:
+        return np.zeros(occurrences.shape[1], np.float32)
+    gains = occurrences + held
+    np.divide(occurrences, gains, out=gains)
     return np.asarray((weights / most) @ gains, np.float32)

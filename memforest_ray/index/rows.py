@@ -5,16 +5,18 @@ summary. The words of a cell are kept turn by turn, so that a turn can be found 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memforest_ray.facts.candidates import Mention
 from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell, cell_text
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.facts.times import to_datetime
-from memforest_ray.facts.words import STOP_WORDS, fold, stem, words
+from memforest_ray.facts.words import content_tokens, fold
 from memforest_ray.ids import CellId, FactId, NodeId, ScopeId, SessionId
 from memforest_ray.trees.tree import Leaf, Node
 
@@ -32,6 +34,7 @@ __all__ = [
     "fact_embedding_text",
     "fact_row",
     "index_words",
+    "mention_embedding_text",
     "node_row",
 ]
 
@@ -131,7 +134,12 @@ def chain_name(subject: str | None, attribute: str | None) -> str | None:
     """Under which facts of one subject and attribute meet; None when one of them is unknown."""
     if not subject or not attribute:
         return None
-    return f"{' '.join(fold(subject).split())}\n{' '.join(fold(attribute).split())}"
+    return f"{_folded(subject)}\n{_folded(attribute)}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded(name: str) -> str:
+    return " ".join(fold(name).split())
 
 
 def fact_embedding_text(fact: Fact) -> str:
@@ -139,8 +147,13 @@ def fact_embedding_text(fact: Fact) -> str:
 
     Without the speaker's name a small model finds half as much; the day adds some points.
     """
-    said = fact.text if fact.speaker in fact.text else f"{fact.speaker}: {fact.text}"
-    return _day(fact.source_ms) + said
+    return mention_embedding_text(fact.mentions[0])
+
+
+def mention_embedding_text(mention: Mention) -> str:
+    """What is embedded for a statement: a fact has the vector of its least mention."""
+    said, speaker = mention.candidate.text, mention.candidate.speaker
+    return _day(mention.source_ms) + (said if speaker in said else f"{speaker}: {said}")
 
 
 def cell_embedding_text(cell: Cell, session: SessionRecord) -> str:
@@ -157,4 +170,4 @@ def _day(source_ms: int | None) -> str:
 
 def index_words(text: str) -> list[str]:
     """The words under which a text is found: stems without stop words, which say nothing about it."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+    return content_tokens(text)

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-from memforest_ray.index.lexical import Floats, Lexicon, LexiconView
+from memforest_ray.index.lexical import Lexicon, LexiconView
 from memforest_ray.index.rows import Vector
 from memforest_ray.index.table import Integers, Table, TableView, renumbering
-from memforest_ray.index.vectors import Matrix
+from memforest_ray.index.vectors import Matrix, VectorsView
 
-__all__ = ["OWNER", "Entry", "Names", "Shelf", "ShelfView"]
+__all__ = ["OWNER", "Compaction", "Entry", "Names", "Shelf", "ShelfView"]
 
 OWNER: Final = "owner"
 """The column of a part that names its row."""
@@ -72,10 +73,22 @@ class ShelfView:
 
     table: TableView
     parts: TableView
-    vectors: Floats
+    vectors: VectorsView
     words: LexiconView
     ids: Sequence[str]
     """By row; it may run on with what later versions added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Where rows are after a shelf was written anew."""
+
+    rows: dict[str, int]
+    """Ids with their new rows."""
+    numbers: Integers
+    """For each old row where it is now, -1 for one that was dead."""
+    heirs: Integers
+    """For each old row the one of the same id: a row that was replaced leads to what took its place."""
 
 
 class Shelf:
@@ -90,10 +103,12 @@ class Shelf:
         parts: Sequence[str] = (),
         *,
         words_in_parts: bool = False,
+        dtype: DTypeLike = np.float32,
     ) -> None:
+        """`dtype` of the vectors: fp32 where every one of them is compared with a question."""
         self._table = Table(*columns)
         self._parts = Table(OWNER, *parts)
-        self._vectors = Matrix(dimension)
+        self._vectors = Matrix(dimension, dtype)
         self._words = Lexicon()
         self._ids: list[str] = []
         self._parts_of: list[range] = []
@@ -101,18 +116,40 @@ class Shelf:
 
     def add(self, entries: Sequence[Entry]) -> range:
         """Write entries; their rows."""
-        written = self._table.append([entry.values for entry in entries])
-        parts = [(row, *part) for row, entry in zip(written, entries, strict=True) for part in entry.parts]
-        numbers = self._parts.append(parts)
-        first = numbers.start
-        for entry in entries:
-            self._parts_of.append(range(first, first + len(entry.parts)))
-            first += len(entry.parts)
-        self._vectors.append([self._filled(entry.vector) for entry in entries])
-        where = numbers if self._words_in_parts else written
+        if not entries:
+            return range(self._table.count, self._table.count)
+        first_part = self._parts.count
+        counts = [len(entry.parts) for entry in entries]
+        written = self.add_rows(
+            [entry.id for entry in entries],
+            np.stack([self._filled(entry.vector) for entry in entries]),
+            [entry.values for entry in entries],
+            [part for entry in entries for part in entry.parts],
+            counts,
+        )
+        where = range(first_part, self._parts.count) if self._words_in_parts else written
         texts = list(chain.from_iterable(entry.words for entry in entries))
         self._words.add(dict(zip(where, texts, strict=True)) if texts else {})
-        self._ids.extend(entry.id for entry in entries)
+        return written
+
+    def add_rows(
+        self,
+        ids: Sequence[str],
+        vectors: NDArray[np.float16],
+        values: Sequence[tuple[int, ...]] | Integers,
+        parts: Sequence[tuple[int, ...]] | Integers,
+        counts: Sequence[int],
+    ) -> range:
+        """Write rows without words; their numbers. Each has as many of the `parts`, in order, as `counts` says."""
+        written = self._table.append(np.array(values, np.int64))
+        owners = np.repeat(np.arange(written.start, written.stop), counts)
+        columns = np.array(parts, np.int64).reshape(len(owners), self._parts.width - 1)
+        first = self._parts.append(np.column_stack([owners, columns])).start
+        for count in counts:
+            self._parts_of.append(range(first, first + count))
+            first += count
+        self._vectors.append(vectors)
+        self._ids.extend(ids)
         return written
 
     def bury(self, row: int, version: int) -> None:
@@ -120,8 +157,11 @@ class Shelf:
         self._table.bury([row], version)
         self._parts.bury(self._parts_of[row], version)
 
-    def vector(self, row: int) -> Floats:
+    def vector(self, row: int) -> NDArray[Any]:
         return self._vectors.row(row)
+
+    def vectors(self) -> VectorsView:
+        return self._vectors.view()
 
     def value(self, column: str, row: int) -> int:
         return self._table.value(column, row)
@@ -139,6 +179,10 @@ class Shelf:
         """A column of the rows, or of their parts."""
         return (self._parts if of_parts else self._table).column(name)
 
+    def living(self, name: str) -> Integers:
+        """A column of the rows that live."""
+        return self._table.column(name)[self._table.kept()]
+
     def recode(self, name: str, change: Callable[[Integers], Integers], *, of_parts: bool = False) -> None:
         """Replace the values of a column; views keep theirs."""
         (self._parts if of_parts else self._table).recode(name, change)
@@ -149,8 +193,8 @@ class Shelf:
         dead = self._table.dead
         return dead >= _DEAD_MIN and dead > _DEAD_SHARE_MAX * self._table.count
 
-    def compact(self) -> dict[str, int]:
-        """Write the living rows anew, in the same order; ids with their new rows. Views keep the old arrays."""
+    def compact(self) -> "Compaction":
+        """Write the living rows anew, in the same order. Views keep the old arrays."""
         kept, kept_parts = self._table.kept(), self._parts.kept()
         numbers, part_numbers = renumbering(kept), renumbering(kept_parts)
         owners = numbers[self._parts.column(OWNER)]
@@ -159,9 +203,13 @@ class Shelf:
         self._vectors = self._vectors.compacted(kept)
         self._words = self._words.compacted(part_numbers if self._words_in_parts else numbers)
         rows = np.flatnonzero(kept)
-        self._ids = [self._ids[row] for row in rows]
+        ids, self._ids = self._ids, [self._ids[row] for row in rows]
         self._parts_of = [_moved(self._parts_of[row], part_numbers) for row in rows]
-        return {name: row for row, name in enumerate(self._ids)}
+        fresh = {name: row for row, name in enumerate(self._ids)}
+        heirs = numbers.copy()
+        for row in np.flatnonzero(~kept):
+            heirs[row] = fresh.get(ids[row], -1)
+        return Compaction(fresh, numbers, heirs)
 
     def _filled(self, vector: Vector | None) -> Vector:
         return np.zeros(self._vectors.dimension, np.float16) if vector is None else vector

@@ -101,7 +101,12 @@ class Table:
         self.count = 0
         self.dead = 0
 
-    def append(self, rows: Sequence[tuple[int, ...]]) -> range:
+    @property
+    def width(self) -> int:
+        """How many columns it has."""
+        return len(self._columns)
+
+    def append(self, rows: Sequence[tuple[int, ...]] | Integers) -> range:
         """Write rows, one value for each column; their numbers."""
         written = range(self.count, self.count + len(rows))
         values = np.array(rows, np.int64).reshape(len(rows), len(self._columns))

@@ -7,19 +7,23 @@ was overtaken by another owner finds out at its next write, or at a read within 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from memforest_ray.ambient import Clock, Random
+from memforest_ray.commit.journal import News, news_since
 from memforest_ray.commit.snapshots import SnapshotInfo, check_name
 from memforest_ray.commit.version import Version
 from memforest_ray.config import Settings
 from memforest_ray.errors import Fenced, InvalidInput, Passivating
+from memforest_ray.facts.instants import TimeLike, parse_instant
 from memforest_ray.facts.sessions import Session, admit
 from memforest_ray.forest import reading
+from memforest_ray.forest.errands import RENEWALS, Correct, Lend, Merge, Reembedded, Renew, Return
+from memforest_ray.forest.forecast import Forecast
 from memforest_ray.forest.intents import (
+    WAITS,
     Answered,
     DeleteSnapshot,
     Forget,
@@ -28,39 +32,70 @@ from memforest_ray.forest.intents import (
     Repair,
     Restore,
     Save,
+    Wait,
 )
+from memforest_ray.forest.merging import forecast
 from memforest_ray.ids import OpId, UserId, user_hash
 from memforest_ray.local.effects import Models
+from memforest_ray.local.meter import Meter, metered
 from memforest_ray.local.published import Published
+from memforest_ray.local.questions import Questions
+from memforest_ray.local.reembedding import reembed_forest
+from memforest_ray.local.remembering import remembering
 from memforest_ray.local.writer import Writer
-from memforest_ray.query.answer import answer
-from memforest_ray.query.request import QueryRequest
-from memforest_ray.query.result import Answer, Result
-from memforest_ray.query.search import search
 from memforest_ray.storage.store import ObjectStore
 
 __all__ = ["ForestDriver", "Models"]
 
 _log = logging.getLogger(__name__)
 
-INLINE_ROWS_MAX = 4_096
-"""Facts, cells and nodes up to which a search stays on the event loop: it may hold that for 5 ms, no longer."""
-INLINE_HITS_MAX = 50
-"""Hits up to which it does: each is rendered with its path."""
+_DAY_MS = 86_400_000
+
+OF_ANY_VERSION = frozenset({"query", "ask", "trees", "tree"})
+"""Reads that can be asked of a snapshot as well."""
 
 
 class ForestDriver:
     """One user's forest on one event loop."""
 
     def __init__(
-        self, user: UserId, store: ObjectStore, models: Models, settings: Settings, clock: Clock, random: Random
+        self,
+        user: UserId,
+        store: ObjectStore,
+        models: Models,
+        settings: Settings,
+        clock: Clock,
+        random: Random,
+        *,
+        resumes: bool = False,
     ) -> None:
+        """`resumes`: whoever opens it is its only owner, so what an earlier one left undone is finished at once, and
+        not only with the first write.
+        """
+        self._resumes = resumes
         self.user = user
         self._models = models
         self._settings = settings
         self._clock = clock
+        self._store = store
+        self._random = random
+        self._moving: asyncio.Task[Reembedded] | None = None
         self._published = Published(user, store, models, settings, clock, random)
-        self._writer = Writer(self._published, models, clock, settings.lane_depth_max, user_hash(user)[:12])
+        self._questions = Questions(models)
+        self._meter = Meter(clock)
+        kept, settle = remembering(models, self._published.responses)
+        self._writer = Writer(
+            self._published,
+            metered(kept, self._meter),
+            settle,
+            clock,
+            random,
+            self._meter,
+            user_hash(user)[:12],
+            depth_max=settings.lane_depth_max,
+            linger_s=settings.refresh_linger_s,
+            calls_max=settings.llm_permits * max(1, len(settings.llm_urls)),
+        )
         self._arriving = asyncio.Lock()
         """Writes take their places in the order in which they came, however long each takes to be checked."""
         self._closing = False
@@ -72,10 +107,17 @@ class ForestDriver:
         """Whether another owner has taken over: make a new driver."""
         return self._published.fenced
 
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Writes that are not answered yet, and summaries that are to follow."""
+        return len(self._writer), self._writer.backlog
+
     # ---- verbs -------------------------------------------------------------------------------------------
 
     async def call(self, verb: str, arguments: Mapping[str, Any], *, op_id: OpId | None, seen: int) -> Any:
         """One call of a handle. Raises errors of `memforest_ray.errors`."""
+        arguments = dict(arguments)
+        snapshot = arguments.pop("snapshot", None) if op_id is None else None
         if self._closing:
             raise Passivating("this memory is being put away; the call was not begun; make it again")
         self.last_used = self._clock.elapsed()
@@ -86,42 +128,67 @@ class ForestDriver:
             "save": self._save,
             "restore": self._restore,
             "delete_snapshot": self._delete_snapshot,
+            "merge": self._merge,
+            "correct": self._correct,
+            "renew": self._renew,
+            "lend": partial(_errand, Lend),
+            "return": partial(_errand, Return),
         }
         reads: dict[str, Callable[..., Awaitable[Any]]] = {
-            "query": self._query,
-            "ask": self._ask,
+            "query": self._questions.query,
+            "ask": self._questions.ask,
             "stats": self._stats,
             "trees": self._trees,
             "tree": self._tree,
             "snapshots": self._snapshots,
+            "forecast": self._forecast,
+            "changes": self._changes,
+            "warm": self._warm,
         }
         try:
+            if op_id is not None and verb == "reembed":
+                return await self._reembed(op_id)
             if op_id is not None and verb in writes:
                 return await self._write(partial(writes[verb], op_id, **arguments), seen)
             if op_id is None and verb in reads:
-                return await reads[verb](await self._published.fresh(seen, self._settings.fresh_s), **arguments)
+                return await reads[verb](await self._read_of(verb, seen, snapshot), **arguments)
         except Fenced:
             self._published.fenced = True
             raise
-        raise InvalidInput(f"unknown verb {verb!r}; known: {', '.join(sorted([*writes, *reads]))}")
+        raise InvalidInput(f"unknown verb {verb!r}; known: {', '.join(sorted([*writes, *reads, 'reembed']))}")
 
     async def version(self, seen: int = 0) -> Version:
         """The published version, as fresh as a read's."""
-        return await self._published.fresh(seen, self._settings.fresh_s)
+        return await self._fresh(seen)
+
+    async def _read_of(self, verb: str, seen: int, snapshot: str | None) -> Version:
+        """What a read is answered from: the present, or a snapshot, which it does not have to be restored for."""
+        version = await self._fresh(seen)
+        if snapshot is None:
+            return version
+        if verb not in OF_ANY_VERSION:
+            raise InvalidInput(f"{verb!r} cannot be asked of a snapshot; what can: {', '.join(sorted(OF_ANY_VERSION))}")
+        return await self._published.snapshots.version(snapshot)
+
+    async def _fresh(self, seen: int) -> Version:
+        version = await self._published.fresh(seen, self._settings.fresh_s)
+        if self._resumes:
+            self._resumes = False
+            self._writer.resume(version)
+        return version
 
     async def _write(self, intent: Callable[[], Awaitable[Intent]], seen: int) -> Answered:
         async with self._arriving:
             write = await intent()
-            version = await self._published.fresh(seen, self._settings.fresh_s)
+            version = await self._fresh(seen)
             done = self._writer.enter(write, version)
         # A caller that goes away does not take the write with it.
         return await asyncio.shield(done)
 
     async def _ingest(self, op_id: OpId, session: Session, replace: bool = False, wait: str = "refreshed") -> Intent:
-        if wait != "refreshed":
-            raise InvalidInput(f"wait={wait!r} is not known; known: 'refreshed'")
+        known = _wait(wait)
         admitted = await asyncio.to_thread(admit, session)
-        return Ingest(op_id, admitted.record, admitted.naive_times, admitted.undated_turns, replace)
+        return Ingest(op_id, admitted.record, admitted.naive_times, admitted.undated_turns, replace, known)
 
     async def _forget(self, op_id: OpId, **what: Any) -> Intent:
         return Forget(op_id, **what)
@@ -139,24 +206,15 @@ class ForestDriver:
     async def _delete_snapshot(self, op_id: OpId, name: str) -> Intent:
         return DeleteSnapshot(op_id, name)
 
-    async def _query(self, version: Version, request: QueryRequest) -> Result:
-        vector = await self._query_vector(version, request)
-        return await _searched(version, request, vector)
-
-    async def _ask(self, version: Version, request: QueryRequest) -> Answer:
-        vector = await self._query_vector(version, request)
-        found = await _searched(version, request, vector)
-        return answer(found, request.text)
-
-    async def _query_vector(self, version: Version, request: QueryRequest) -> Any:
-        if not version.facts and not version.cells:
-            return None
-        row = (await self._models.embedder.embed([request.text]))[0]
-        return row.astype(np.float32) if row.any() else None
-
     async def _stats(self, version: Version) -> dict[str, Any]:
         counts = await asyncio.to_thread(reading.counts, version)
-        return {**counts, "writes_waiting": len(self._writer), "owned": self._published.log.owned}
+        return {
+            **counts,
+            "writes_waiting": len(self._writer),
+            "owned": self._published.log.owned,
+            "models": self._meter.to_json(),
+            "graphs": self._published.graphs.to_json(),
+        }
 
     async def _trees(self, version: Version) -> list[dict[str, Any]]:
         return await asyncio.to_thread(reading.tree_cards, version)
@@ -167,6 +225,44 @@ class ForestDriver:
     async def _snapshots(self, _: Version) -> list[SnapshotInfo]:
         return list(await self._published.log.snapshots())
 
+    async def _merge(self, op_id: OpId, source: UserId, replacing: bool = False, wait: str = "refreshed") -> Intent:
+        return Merge(op_id, source, replacing, _wait(wait))
+
+    async def _correct(
+        self,
+        op_id: OpId,
+        fact: str,
+        text: str,
+        value: str | None = None,
+        event_time: TimeLike | tuple[TimeLike, TimeLike] = None,
+    ) -> Intent:
+        return Correct(op_id, fact, text, value, _event_time(event_time))
+
+    async def _renew(self, op_id: OpId, what: str, scope: str | None = None) -> Intent:
+        known = [each for each in RENEWALS if each == what]
+        if not known:
+            raise InvalidInput(f"{what!r} is not known; known: {', '.join(RENEWALS)}; nothing was done")
+        return Renew(op_id, known[0], scope)
+
+    async def _reembed(self, op_id: OpId) -> Reembedded:
+        """Not opened for it: another embedder's vectors would be refused. Who asks meanwhile waits for the same."""
+        if self._moving is None or self._moving.done():
+            self._moving = asyncio.create_task(
+                reembed_forest(self._store, self.user, self._models.embedder, op_id, self._clock, self._random)
+            )
+        return await asyncio.shield(self._moving)
+
+    async def _forecast(self, version: Version, source: UserId) -> Forecast:
+        """What a merge would do. The source is read without a pin: nothing of it is kept."""
+        other = await self._published.neighbour(source)
+        return await asyncio.to_thread(forecast, version, source, other, self._models.summarizer.model)
+
+    async def _changes(self, version: Version, since: int) -> News:
+        return news_since(version.journal, since, version.number)
+
+    async def _warm(self, version: Version) -> int:
+        return version.number
+
     # ---- leaving -----------------------------------------------------------------------------------------
 
     async def close(self) -> None:
@@ -176,6 +272,8 @@ class ForestDriver:
         """
         self._closing = True
         await self._writer.close()
+        await self._published.graphs.close()
+        await self._published.responses.flushed()
         try:
             if not self.fenced:
                 await self._published.log.close()
@@ -184,8 +282,24 @@ class ForestDriver:
             _log.info("%s has another owner by now; it was left to that one", user_hash(self.user)[:12])
 
 
-async def _searched(version: Version, request: QueryRequest, vector: Any) -> Result:
-    """The search itself: 2 to 3 ms in a small memory, which a thread would lengthen by its two changes of hand."""
-    if len(version.index) <= INLINE_ROWS_MAX and request.k <= INLINE_HITS_MAX:
-        return search(version, request, vector)
-    return await asyncio.to_thread(search, version, request, vector)
+def _wait(given: str) -> Wait:
+    """Raises InvalidInput."""
+    known = [each for each in WAITS if each == given]
+    if not known:
+        raise InvalidInput(f"wait={given!r} is not known; known: {', '.join(map(repr, WAITS))}; nothing was done")
+    return known[0]
+
+
+def _event_time(given: TimeLike | tuple[TimeLike, TimeLike]) -> str | tuple[int, int] | None:
+    """Words as they are, a day as a day, any other time as that instant. Raises InvalidInput."""
+    if given is None or isinstance(given, str):
+        return given
+    if isinstance(given, tuple):
+        start, end = given
+        return parse_instant(start).ms, parse_instant(end).ms
+    start_ms = parse_instant(given).ms
+    return start_ms, start_ms + (_DAY_MS if isinstance(given, date) and not isinstance(given, datetime) else 1)
+
+
+async def _errand(kind: Callable[..., Intent], op_id: OpId, **what: Any) -> Intent:
+    return kind(op_id, **what)

@@ -1,17 +1,20 @@
 """Does what a writer asks for: has models called between the steps, which run in a thread."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from memforest_ray.facts.candidates import Extractor
-from memforest_ray.forest.effects import Effect, Embed, Extract, Steps
+from memforest_ray.facts.verdicts import Judge, Judgement, PairKey, Question
+from memforest_ray.forest import effects
+from memforest_ray.forest.effects import Effect, Embed, Extract, JudgeFrom, Steps
 from memforest_ray.forest.intents import Usage
+from memforest_ray.models.chat import ChatModel
 from memforest_ray.models.embedder import Embedder
-from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply
+from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply, summary_inputs
 
-__all__ = ["Models", "embedded", "run"]
+__all__ = ["Known", "Models", "embedded", "run"]
 
 T = TypeVar("T")
 
@@ -23,17 +26,46 @@ class Models:
     extractor: Extractor
     summarizer: Summarizer
     embedder: Embedder
+    judge: Judge | None = None
+    """None: statements are one only where their words are."""
+    chat: ChatModel | None = None
+    """Plans, ranks and answers at query time; None: that is done without a model."""
+
+    @property
+    def defers(self) -> bool:
+        """Whether summaries take model calls, which nobody's turn waits for."""
+        return self.summarizer.source == "model"
 
 
-async def run(steps: Steps[T], models: Models, vectors: Mapping[str, Any]) -> T:
-    """What `steps` come to; `vectors` are known already, by text."""
-    known = dict(vectors)
+@dataclass(slots=True)
+class Known:
+    """What models have said already, by what they were asked: who asks the same later has it without a call."""
+
+    vectors: dict[str, Any] = field(default_factory=dict)
+    """By text."""
+    verdicts: dict[PairKey, bool] = field(default_factory=dict)
+    unanswered: set[PairKey] = field(default_factory=set)
+    """Pairs that found no judge: they are not shown to one again in the same write."""
+    summaries: dict[str, str] = field(default_factory=dict)
+    """By inputs (`summary_inputs`)."""
+
+    def absorb(self, other: "Known") -> None:
+        """Know what `other` knows, too."""
+        self.vectors.update(other.vectors)
+        self.verdicts.update(other.verdicts)
+        self.unanswered.update(other.unanswered)
+        self.summaries.update(other.summaries)
+
+
+async def run(steps: Steps[T], models: Models, known: Known | None = None, *, asking: bool = True) -> T:
+    """What `steps` come to. What is `known` is not asked for again; without `asking` no judge is asked at all."""
+    known = known or Known()
     reply: Any = None
     while True:
         effect, result = await asyncio.to_thread(_step, steps, reply)
         if effect is None:
             return result  # type: ignore[no-any-return]  # what a finished generator returned: T
-        reply = await _do(effect, models, known)
+        reply = await _do(effect, models, known, asking=asking)
 
 
 def _step(steps: Steps[Any], reply: Any) -> tuple[Effect | None, Any]:
@@ -44,18 +76,53 @@ def _step(steps: Steps[Any], reply: Any) -> tuple[Effect | None, Any]:
         return None, stop.value
 
 
-async def _do(effect: Effect, models: Models, vectors: dict[str, Any]) -> Any:
+async def _do(effect: Effect, models: Models, known: Known, *, asking: bool) -> Any:
     if isinstance(effect, Extract):
         return await models.extractor.extract(effect.cells)
     if isinstance(effect, Embed):
-        vectors.update(await embedded(models.embedder, [text for text in effect.texts if text not in vectors]))
-        return [vectors[text] for text in effect.texts]
+        new = [text for text in effect.texts if text not in known.vectors]
+        known.vectors.update(await embedded(models.embedder, new))
+        return [known.vectors[text] for text in effect.texts]
+    if isinstance(effect, JudgeFrom):
+        return None if models.judge is None else models.embedder.fingerprint.equivalent
+    if isinstance(effect, effects.Judge):
+        return await _judged(effect.questions, models.judge if asking else None, known)
+    if models.defers:
+        return await asyncio.to_thread(_stand_in, effect.plan, models.summarizer.model, known)
     return await _refresh(effect.plan, models.summarizer)
 
 
 async def embedded(embedder: Embedder, texts: Sequence[str]) -> dict[str, Any]:
     """Vectors by text."""
     return dict(zip(texts, await embedder.embed(texts), strict=True)) if texts else {}
+
+
+async def _judged(questions: Sequence[Question], judge: Judge | None, known: Known) -> list[Judgement]:
+    """What is known, and for the rest one wave; without a judge that stays open."""
+    settled = known.verdicts.keys() | known.unanswered
+    new = [question for question in questions if question.pair.key not in settled]
+    told = {key: Judgement(equivalent) for key, equivalent in known.verdicts.items()}
+    if judge is not None and new:
+        answers = {question.pair.key: answer for question, answer in zip(new, await judge.judge(new), strict=True)}
+        told |= answers
+        for key, answer in answers.items():
+            if answer.equivalent is None:
+                known.unanswered.add(key)
+            else:
+                known.verdicts[key] = answer.equivalent
+    return [told.get(question.pair.key) or Judgement(None) for question in questions]
+
+
+def _stand_in(plan: RefreshPlan, model: str, known: Known) -> Usage:
+    """Summaries that are known; stand-ins for those that would take a call."""
+    while requests := plan.ready():
+        for request in requests:
+            text = known.summaries.get(summary_inputs(request.texts, model))
+            if text is None:
+                plan.postponed(request.node_id)
+            else:
+                plan.done(request.node_id, text)
+    return Usage()
 
 
 async def _refresh(plan: RefreshPlan, summarizer: Summarizer) -> Usage:

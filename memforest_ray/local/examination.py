@@ -1,6 +1,6 @@
 """Examines one forest in its store: every checksum, then every reference. Claims nothing and writes nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memforest_ray.commit.loaded import load
 from memforest_ray.commit.manifest import Manifest
@@ -10,14 +10,11 @@ from memforest_ray.errors import NotFound
 from memforest_ray.forest.checking import findings
 from memforest_ray.ids import UserId
 from memforest_ray.index.index import Index
+from memforest_ray.local.derived import NO_THRESHOLDS, Derived, derived_of
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.store import ObjectStore
-from memforest_ray.trees.scenes import Thresholds
 
 __all__ = ["Examination", "examine"]
-
-_THRESHOLDS = Thresholds(assign=1.0, spawn=0.0, merge=1.0)
-"""They decide where new facts go; nothing is added here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +25,7 @@ class Examination:
     objects: int
     """Parts, log slots and snapshots whose checksums hold, and the manifest."""
     findings: tuple[str, ...]
+    derived: Derived = field(default_factory=Derived)
 
     @property
     def sound(self) -> bool:
@@ -46,17 +44,20 @@ async def examine(store: ObjectStore, user: UserId) -> Examination:
     manifest = loaded.manifest
     if manifest is None or manifest.state == "deleted":
         raise NotFound("there is no such user; nothing was changed")
-    found = _wrong(loaded.tables, loaded.version, manifest)
+    index = Index(int(manifest.fingerprint["dimension"]))
+    found = _wrong(loaded.tables, loaded.version, manifest, index)
     for saved in manifest.saved:
         then = await read_snapshot(store, keys, saved.name)
-        found += [f"snapshot {saved.name!r}: {what}" for what in _wrong(then.tables, then.version, manifest)]
+        found += [
+            f"snapshot {saved.name!r}: {what}"
+            for what in _wrong(then.tables, then.version, manifest, Index(index.dimension))
+        ]
     objects = 1 + len(manifest.parts) + len(loaded.tail) + len(manifest.saved)
-    return Examination(loaded.version, objects, tuple(found))
+    return Examination(loaded.version, objects, tuple(found), await derived_of(store, keys, index))
 
 
-def _wrong(tables: Tables, number: int, manifest: Manifest) -> list[str]:
+def _wrong(tables: Tables, number: int, manifest: Manifest, index: Index) -> list[str]:
     if not any(tables.values()):
         return []
-    dimension = int(manifest.fingerprint["dimension"])
-    version = Version.load(tables, number, Birth.of(manifest.birth), _THRESHOLDS, Index(dimension))
-    return findings(version, tables, dimension)
+    version = Version.load(tables, number, Birth.of(manifest.birth), NO_THRESHOLDS, index)
+    return findings(version, tables, index.dimension)

@@ -1,18 +1,19 @@
 """The lane: writes wait here in the order in which they came, and leave it in batches.
 
 Ingests of different sessions overtake each other: each enters a batch once it is extracted. Those of one session
-keep their order, and any other write keeps its place among all.
+keep their order, and any other write keeps its place among all. What the forest itself brings (`Upkeep`) waits for
+nobody.
 """
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from memforest_ray.errors import Overloaded, Passivating
 from memforest_ray.facts.candidates import CellInput, Extraction
-from memforest_ray.forest.intents import Answered, Ingest, Intent
+from memforest_ray.forest.intents import Answered, Ingest, Intent, Upkeep, Usage
 from memforest_ray.ids import SessionId
+from memforest_ray.local.effects import Known
 
 __all__ = ["Lane", "Ticket"]
 
@@ -30,12 +31,25 @@ class Ticket:
     """Whether it may enter a batch: what can be prepared without its turn is prepared."""
     extracted: Mapping[CellInput, Extraction] = field(default_factory=dict)
     """By what was read: used only where that is still what there is to read."""
-    vectors: Mapping[str, Any] = field(default_factory=dict)
-    """By text."""
+    known: Known = field(default_factory=Known)
+    """What else models have said about it."""
+    usage: dict[str, Usage] = field(default_factory=dict)
+    """What that has cost, by stage."""
     seconds: dict[str, float] = field(default_factory=dict)
+    entered_s: float = 0.0
+    busy_s: float = 0.0
+    """What the clock and the meter showed when it entered."""
+    landed: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    """Done when its turn is over, whatever came of it; the answer may come later."""
+
+    def land(self) -> None:
+        """Its turn is over."""
+        if not self.landed.done():
+            self.landed.set_result(None)
 
     def answer(self, outcome: Answered | Exception) -> None:
         """Tell the caller; only the first answer counts."""
+        self.land()
         if self.done.done():
             return
         if isinstance(outcome, Exception):
@@ -52,14 +66,38 @@ class Lane:
         self._waiting: list[Ticket] = []
         self._changed = asyncio.Event()
         self._taken = 0
+        self._held = 0
         self._closed = False
 
     def __len__(self) -> int:
-        """Writes that wait or are in the batch under way."""
-        return len(self._waiting) + self._taken
+        """Writes that wait, are in the batch under way, or have had their turn and no answer yet."""
+        return len(self._waiting) + self._taken + self._held
 
-    def enter(self, write: Intent) -> Ticket:
-        """A place behind all others. Raises Overloaded; Passivating when the lane is closed."""
+    @property
+    def waiting(self) -> tuple[Ticket, ...]:
+        """Those that have not had their turn."""
+        return tuple(self._waiting)
+
+    def hold(self, ticket: Ticket) -> None:
+        """The ticket's turn is over, and its answer is still to come."""
+        self._held += 1
+        ticket.done.add_done_callback(self._release)
+
+    def _release(self, _: "asyncio.Future[Answered]") -> None:
+        self._held -= 1
+
+    def bring(self, upkeep: Upkeep) -> Ticket:
+        """A place for what the forest brings: it is bounded by what is stale, and waits for nobody."""
+        ticket = Ticket(upkeep, asyncio.get_running_loop().create_future(), ready=True)
+        self._waiting.append(ticket)
+        self._changed.set()
+        return ticket
+
+    def enter(self, write: Intent, *, ready: bool | None = None) -> Ticket:
+        """A place behind all others. `ready`: nothing of it is prepared first, as of all but ingests unless said.
+
+        Raises Overloaded; Passivating when the lane is closed.
+        """
         if self._closed:
             raise Passivating("this memory is being put away; the call was not begun; make it again")
         if len(self) >= self._depth_max:
@@ -67,7 +105,8 @@ class Lane:
                 f"{len(self)} writes wait for this memory; nothing was taken in; call again in {RETRY_AFTER_S} s",
                 retry_after=RETRY_AFTER_S,
             )
-        ticket = Ticket(write, asyncio.get_running_loop().create_future(), ready=not isinstance(write, Ingest))
+        ready = not isinstance(write, Ingest) if ready is None else ready
+        ticket = Ticket(write, asyncio.get_running_loop().create_future(), ready=ready)
         self._waiting.append(ticket)
         self._changed.set()
         return ticket
@@ -101,9 +140,12 @@ class Lane:
     def _batch(self) -> list[Ticket]:
         batch: list[Ticket] = []
         held: set[SessionId] = set()
+        upkeep = [ticket for ticket in self._waiting if isinstance(ticket.write, Upkeep)]
+        if upkeep:
+            return upkeep[:1]
         for ticket in self._waiting:
             if not isinstance(ticket.write, Ingest):
-                return batch if batch or held else [ticket]
+                return batch if batch or held or not ticket.ready else [ticket]
             if ticket.ready and ticket.write.session.id not in held:
                 batch.append(ticket)
             else:

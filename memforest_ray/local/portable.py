@@ -1,7 +1,7 @@
 """A forest as one portable file, and back: between stores, users and embedders. No pickle in it.
 
 The file is one framed object (`commit/frames.py`), kind and key `export`. Head: version, fingerprint, birth. Body: zstd
-over msgpack {table: {key: row}}, every table of the log but `operations`, which belong to the store they were made in.
+over msgpack {table: {key: row}}, every table of the log but those that belong to the store they were made in.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from memforest_ray.commit.log import CommitLog
 from memforest_ray.commit.version import Birth, Tables, Version
 from memforest_ray.errors import InvalidInput, NotFound
 from memforest_ray.forest.checking import findings
+from memforest_ray.forest.embedding import embedding_texts
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.index.index import Index
-from memforest_ray.index.rows import cell_embedding_text, fact_embedding_text
 from memforest_ray.models.embedder import Embedder
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.open import probe
@@ -28,6 +28,8 @@ from memforest_ray.trees.scenes import Thresholds
 __all__ = ["Imported", "export_forest", "import_forest"]
 
 _KIND = "export"
+_LOCAL = ("operations", "copies", "journal")
+"""Tables that belong to the store they were made in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ async def export_forest(store: ObjectStore, user: UserId) -> bytes:
     loaded = await load(store, UserKeys.of(user))
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
         raise NotFound("there is no such user, or nothing is remembered of him; nothing was written")
-    tables = {name: rows for name, rows in loaded.tables.items() if name != "operations" and rows}
+    tables = {name: rows for name, rows in loaded.tables.items() if name not in _LOCAL and rows}
     head = {
         "version": loaded.version,
         "fingerprint": dict(loaded.manifest.fingerprint),
@@ -99,13 +101,7 @@ def _checked(tables: Tables, head: Mapping[str, Any], dimension: int) -> Version
 
 async def _embedded(version: Version, embedder: Embedder) -> dict[str, bytes]:
     """Vectors of everything that has one, by id; each distinct text is embedded once."""
-    texts = {str(fact.id): fact_embedding_text(fact) for fact in version.facts}
-    for cell in version.cells.values():
-        if version.spoken(cell):
-            texts[cell.id] = cell_embedding_text(cell, version.sessions[cell.session_id])
-    for node, summary in version.summaries.items():
-        if summary.source == "model":
-            texts[node] = summary.text
+    texts = embedding_texts(version)
     distinct = list(dict.fromkeys(texts.values()))
     rows = dict(zip(distinct, await embedder.embed(distinct), strict=True)) if distinct else {}
     return {name: rows[text].tobytes() for name, text in texts.items()}

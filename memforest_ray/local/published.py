@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,16 +12,24 @@ from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.loaded import Loaded
 from memforest_ray.commit.log import CommitLog, Reload
 from memforest_ray.commit.manifest import check_fingerprint
+from memforest_ray.commit.responses import Responses
 from memforest_ray.commit.snapshots import Rewrite
-from memforest_ray.commit.version import Birth, Version
+from memforest_ray.commit.version import Birth, Version, load_sessions
 from memforest_ray.config import Settings
-from memforest_ray.errors import Fenced, NotFound
+from memforest_ray.errors import Fenced
 from memforest_ray.forest import snapshots
-from memforest_ray.forest.intents import Deleted, DeleteSnapshot, Save, Saved
+from memforest_ray.forest.errands import LOAN_MS, Lend, Lent, Merge, Return, Returned
+from memforest_ray.forest.intents import Deleted, DeleteSnapshot, Forget, Restore, Save, Saved
 from memforest_ray.forest.work import Written
-from memforest_ray.ids import OpId, UserId
+from memforest_ray.ids import OpId, SessionId, UserId
+from memforest_ray.index.graphs import Graph
 from memforest_ray.index.index import Index, IndexView
+from memforest_ray.index.neighbours import GraphRules
+from memforest_ray.local.borrowing import check_pinned, read_borrowed, read_neighbour
 from memforest_ray.local.effects import Models, run
+from memforest_ray.local.graphs import GraphKeeper
+from memforest_ray.local.past import OpenSnapshots
+from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.open import probe
 from memforest_ray.storage.store import ObjectStore
 from memforest_ray.trees.scenes import Thresholds
@@ -67,6 +75,7 @@ class Published:
         self._clock = clock
         self._random = random
         self._models = models
+        self.snapshots = OpenSnapshots(self.log, self._built_past)
         self._fingerprint = models.embedder.fingerprint
         self._index = Index(self._fingerprint.dimension)
         self._version: Version | None = None
@@ -74,7 +83,11 @@ class Published:
         # Held by whoever replaces the version; readers of a version that is there do not wait for it.
         self._changing = asyncio.Lock()
         self._behind = False
+        """The store holds more than the version here: it must be read before anything is said or built on it."""
         self._probed = False
+        rules = GraphRules(settings.graph_rows_min, settings.forest_graph_rows_min)
+        self.graphs = GraphKeeper(store, UserKeys.of(user), random, rules)
+        self.responses = Responses(store, UserKeys.of(user), clock, random, lambda: self.epoch)
 
     # ---- reading -----------------------------------------------------------------------------------------
 
@@ -84,7 +97,7 @@ class Published:
             async with self._changing:
                 if self._version is None:
                     await self._load()
-        return self._known()
+        return self.known()
 
     async def fresh(self, seen: int, within_s: float) -> Version:
         """The version known here, proven to be the newest within `within_s` seconds, and to hold version `seen`.
@@ -92,29 +105,33 @@ class Published:
         Raises:
             Fenced: another owner has taken over.
         """
-        version = await self.opened()
-        if self.log.owned:
-            await self.log.prove(0.0 if seen > version.number else within_s)
-        elif self._outdated(seen, within_s):
+        await self.opened()
+        if self._lags(seen, within_s):
             async with self._changing:
-                # Of many readers that waited here the first has read for all.
-                if not self.log.owned and self._outdated(seen, within_s):
+                # Of many readers that waited here the first has read for all; or the forest has become ours meanwhile.
+                if self._behind:
+                    await self._load()
+                elif self._lags(seen, within_s):
                     await self._catch_up()
-        return self._known()
+        if self.log.owned:
+            await self.log.prove(0.0 if seen > self.known().number else within_s)
+        return self.known()
+
+    def _lags(self, seen: int, within_s: float) -> bool:
+        """Whether the store has to be looked at: what we know of may be too old, and no claim says that it is not."""
+        return self._behind or (not self.log.owned and self._outdated(seen, within_s))
 
     async def newest(self) -> Version:
         """What a writer builds on: without a claim nothing else tells it of what others have written."""
-        if self._behind:
-            async with self._changing:
-                await self._load()
         return await self.fresh(0, self._settings.fresh_s if self.log.owned else 0.0)
 
-    def _known(self) -> Version:
+    def known(self) -> Version:
+        """The version known here; something was read already."""
         assert self._version is not None
         return self._version
 
     def _outdated(self, seen: int, within_s: float) -> bool:
-        return seen > self._known().number or self._clock.elapsed() - self._read_at >= within_s
+        return seen > self.known().number or self._clock.elapsed() - self._read_at >= within_s
 
     async def _catch_up(self) -> None:
         started = self._clock.elapsed()
@@ -129,6 +146,7 @@ class Published:
         self._version, self._index = await self._built(loaded, self._random.nonce())
         self._read_at = started
         self._behind = False
+        self.graphs.wake(self)
 
     async def _built(self, loaded: Loaded, secret: str) -> tuple[Version, Index]:
         """The version that was read, with an index of its own; `secret` is for one that has none yet."""
@@ -146,6 +164,10 @@ class Published:
             version = replace(version, number=loaded.version)
         return version, index
 
+    async def _built_past(self, loaded: Loaded) -> Version:
+        version, _ = await self._built(loaded, self.known().secret)
+        return version
+
     @property
     def _fingerprint_row(self) -> dict[str, Any]:
         """What a manifest keeps of the embedder: what must not change unnoticed."""
@@ -161,9 +183,13 @@ class Published:
         """
         async with self._changing:
             await self._claimed()
-            if self.log.owned and self.log.erasing:
+            if not self.log.owned or self._behind:
+                return False
+            current = self._version is version
+            self._renumber()
+            if self.log.erasing:
                 await self._erase()
-            return self.log.owned and self._version is version and not self._behind
+            return current
 
     async def _claimed(self) -> None:
         """Claim the forest unless it is ours; it is not yet when it had to be read anew."""
@@ -180,6 +206,8 @@ class Published:
             await self._load()
             return
         if others:
+            # It is ours now, and without what others wrote: should reading that fail, nobody may build on the rest.
+            self._behind = True
             await self._load()
 
     async def land(
@@ -205,23 +233,58 @@ class Published:
                 including_snapshots=including_snapshots,
                 rewrite=self._forgetting(written.version),
             )
-            # From here on the store holds it. Should publishing it fail, the next writer reads it from there.
-            self._behind = True
-            self._index = self._index if index is None else index
-            view = await asyncio.to_thread(self._indexed, written)
-            self._version = replace(written.version, index=view)
-            self._behind = False
+            await self._publish(written, index)
             if opens:
                 await self._erase()
 
+    async def _publish(self, written: Written, index: Index | None) -> None:
+        try:
+            self._index = self._index if index is None else index
+            view = await asyncio.to_thread(self._indexed, written)
+            self._version = replace(written.version, index=view)
+            self.graphs.wake(self)
+        except BaseException:
+            # The store holds it: whoever comes next reads it from there.
+            self._behind = True
+            raise
+
     def _indexed(self, written: Written) -> IndexView:
         view = self._index.apply(written.add, written.drop)
-        # Dead rows keep words, vectors and names until a shelf is written anew: what was forgotten must not wait.
-        return self._index.purge() if written.erases else view
+        if not written.erases:
+            return view
+        # Dead rows keep words, vectors and names until a shelf is written anew, and what nobody has read yet keeps all
+        # that it might be read from: what was forgotten must not wait.
+        written.version.read_all()
+        return self._index.purge()
 
     async def _erase(self) -> None:
-        erased = await self.log.erase(self._forgetting(self._known()))
-        self._version = replace(self._known(), number=erased.version)
+        async with self.graphs.storing, self.responses.erasing():
+            self.graphs.erased()
+            erased = await self.log.erase(self._forgetting(self.known()))
+        self.snapshots.close()
+        self._version = replace(self.known(), number=erased.version)
+        self.graphs.wake(self)
+
+    # ---- graphs ------------------------------------------------------------------------------------------
+
+    def indexed(self) -> tuple[Index, IndexView]:
+        """The index, and its newest view."""
+        return self._index, self.known().index
+
+    async def graphed(self, index: Index, graphs: Mapping[str, Graph | None], purges: int) -> bool:
+        """Take in graphs, None to do without one; whether `index` is still the one, and nothing was purged since."""
+        async with self._changing:
+            if self._index is not index or index.purges != purges:
+                return False
+            await asyncio.to_thread(index.graph, graphs)
+            # Nothing that can be seen of the version has changed, so it stays the one that writes are built on.
+            self.known().index.adopt(index.graphs)
+            return True
+
+    @property
+    def epoch(self) -> int | None:
+        """Under which the forest is ours; None when it is not."""
+        return self.log.manifest.epoch if self.log.owned and self.log.manifest else None
 
     # ---- snapshots ---------------------------------------------------------------------------------------
 
@@ -233,9 +296,18 @@ class Published:
                 return Changes()
             then, _ = await self._built(loaded, now.secret)
             steps = snapshots.forgotten_again(then, now, self._models.summarizer.model)
-            return (await run(steps, self._models, {})).changes
+            return (await run(steps, self._models, asking=False)).changes
 
         return rewrite
+
+    async def looked_back(self, version: Version, write: Forget) -> Forget:
+        """With what snapshots alone hold of the session to be forgotten. Raises CorruptState, StoreUnavailable."""
+        name = SessionId(write.session or "")
+        if not (write.including_snapshots and name) or write.turns is not None or name in version.sessions:
+            return write
+        held = [(await self.log.read_snapshot(info.name)).tables for info in await self.log.snapshots()]
+        records = (load_sessions(tables).get(name) for tables in held)
+        return replace(write, kept=tuple(record for record in records if record is not None))
 
     async def save(self, write: Save) -> Saved:
         """Keep the present state; the forest is ours. Raises InvalidInput (see `CommitLog.save`)."""
@@ -244,16 +316,19 @@ class Published:
             self._renumber()
             return Saved(kept.version, write.op_id, kept.name)
 
-    async def expect(self, name: str) -> None:
-        """Raises NotFound when there is no snapshot of that name; claims nothing."""
-        if all(kept.name != name for kept in await self.log.snapshots()):
-            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+    async def expect(self, write: Restore | DeleteSnapshot) -> Deleted | None:
+        """Make sure that there is such a snapshot; claims nothing. Raises NotFound.
+
+        What a removal that is done already was told; else None.
+        """
+        version = await self.log.deleted(write.name, write.op_id)
+        return None if version is None else Deleted(version, write.op_id, write.name)
 
     async def past(self, name: str) -> Past:
         """A snapshot of a forest that is ours. Raises NotFound, CorruptState, EmbeddingMismatch."""
         loaded = await self.log.read_snapshot(name)
         rows = await self.log.restore(name, kept=snapshots.KEPT)
-        version, index = await self._built(loaded, self._known().secret)
+        version, index = await self._built(loaded, self.known().secret)
         return Past(version, index, rows)
 
     async def delete_snapshot(self, write: DeleteSnapshot) -> Deleted | None:
@@ -265,13 +340,54 @@ class Published:
             await self._claimed()
             if not self.log.owned:
                 return None
-            await self.log.delete_snapshot(write.name)
+            version = await self.log.delete_snapshot(write.name, operation=write.op_id)
             self._renumber()
-            return Deleted(self._known().number, write.op_id, write.name)
+            return Deleted(version, write.op_id, write.name)
+
+    # ---- copies ------------------------------------------------------------------------------------------
+
+    async def lend(self, write: Lend) -> Lent:
+        """Pin what is there for a copy, and note who makes it; the forest is ours. Raises Overloaded."""
+        async with self._changing:
+            version = self.known()
+            if write.borrower not in version.copies:
+                await self.log.commit(Changes(puts={"copies": {write.borrower: version.number}}), [write.op_id])
+                self._version = replace(version, copies=version.copies.set(write.borrower, version.number))
+            expires_ms = self._clock.now_ms() + LOAN_MS
+            await self.log.pin(write.loan, expires_ms)
+            self._renumber()
+            return Lent(self.known().number, write.op_id, expires_ms)
+
+    async def take_back(self, write: Return) -> Returned:
+        """Let go of a pin. One of another owner is left to expire: nothing is claimed for it."""
+        async with self._changing:
+            if self.log.owned:
+                await self.log.unpin(write.loan)
+                self._renumber()
+            return Returned(self.known().number, write.op_id)
+
+    async def borrowed(self, write: Merge) -> Version:
+        """The memory that a merge takes over, as it stands in the store, pinned. Raises Overloaded, NotFound."""
+        loaded = await read_borrowed(self._store, write, self._clock)
+        version, _ = await self._built(loaded, "")
+        return version
+
+    async def neighbour(self, user: UserId) -> Version:
+        """Another user's memory, as it stands in the store. Raises NotFound, EmbeddingMismatch, CorruptState."""
+        version, _ = await self._built(await read_neighbour(self._store, user), "")
+        return version
+
+    async def still_borrowed(self, write: Merge) -> None:
+        """Make sure that nothing can have been erased from the source meanwhile. Raises Overloaded, NotFound."""
+        await check_pinned(self._store, write, self._clock)
 
     def _renumber(self) -> None:
-        """A claim takes a number without changing anything: the state is the same under it."""
-        self._version = replace(self._known(), number=self.log.version)
+        """A claim takes a number without changing anything: the state is the same under it.
+
+        What was read after we were overtaken is newer than all that our log knows; it keeps its number.
+        """
+        if self.known().number < self.log.version:
+            self._version = replace(self.known(), number=self.log.version)
 
 
 @contextmanager

@@ -1,15 +1,18 @@
 """The runtime without Ray: every forest lives in this process, on the client's event loop."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
 from memforest_ray.commit.users import delete_user, list_users
 from memforest_ray.config import Settings
 from memforest_ray.errors import Fenced, OutcomeUnknown, Passivating, StoreUnavailable
-from memforest_ray.ids import OpId, UserId
+from memforest_ray.ids import OpId, UserId, user_hash
+from memforest_ray.local.borrowing import holders
 from memforest_ray.local.driver import ForestDriver
 from memforest_ray.local.effects import Models
+from memforest_ray.local.models import offline_models, open_models, shared
 from memforest_ray.storage.open import open_store
 from memforest_ray.storage.store import ObjectStore
 
@@ -19,21 +22,10 @@ _TRIES_MAX = 8
 """Of one call whose forest was taken over by another owner each time."""
 
 
-def offline_models(settings: Settings) -> Models:
-    """Models that need no server and no network."""
-    # Imported here: the shipped embedder loads onnxruntime, which only whoever embeds in this process needs.
-    from memforest_ray.facts.rules import RuleExtractor  # noqa: PLC0415
-    from memforest_ray.models.offline import OnnxEmbedder  # noqa: PLC0415
-    from memforest_ray.trees.summaries import SelectionSummarizer  # noqa: PLC0415
-
-    return Models(
-        RuleExtractor(), SelectionSummarizer(), OnnxEmbedder(settings.embed_folder, threads=settings.embed_threads)
-    )
-
-
 def open_driver(user: UserId, settings: Settings, models: Models) -> ForestDriver:
     """A driver of one user's forest on the machine's own clock and entropy."""
-    return ForestDriver(user, open_store(settings.store), models, settings, SystemClock(), SystemRandom())
+    store = open_store(settings.store)
+    return ForestDriver(user, store, models, settings, SystemClock(), SystemRandom(), resumes=True)
 
 
 class LocalRuntime:
@@ -46,7 +38,11 @@ class LocalRuntime:
         models: Models,
         clock: Clock | None = None,
         random: Random | None = None,
+        *,
+        release: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`release`: what lets go of the models, when everything is closed."""
+        self._release = release
         self._settings = settings
         self._store = store
         self._models = models
@@ -101,26 +97,29 @@ class LocalRuntime:
 
     def _driver(self, user: UserId) -> ForestDriver:
         if user not in self._drivers:
-            self._drivers[user] = ForestDriver(
-                user, self._store, self._models, self._settings, self._clock, self._random
-            )
+            models = shared(self._models, user_hash(user)[:12])
+            self._drivers[user] = ForestDriver(user, self._store, models, self._settings, self._clock, self._random)
         return self._drivers[user]
 
     async def users(self, prefix: str) -> list[str]:
         """Ids of the users whose forests the store holds, sorted."""
         return await all_users(self._store, prefix)
 
-    async def delete_user(self, user: UserId) -> None:
-        """Remove everything of one user."""
+    async def delete_user(self, user: UserId) -> list[UserId]:
+        """Remove everything of one user; who holds a copy of it."""
         driver = self._drivers.pop(user, None)
         if driver is not None:
             await driver.close()
+        copies = await holders(self._store, user)
         await delete_user(self._store, user, self._clock, self._random)
+        return copies
 
     async def close(self) -> None:
         """Drain and checkpoint every forest. Raises the first StoreUnavailable, when all have been tried."""
         drivers, self._drivers = list(self._drivers.values()), {}
         outcomes = await asyncio.gather(*self._leaving, *(driver.close() for driver in drivers), return_exceptions=True)
+        if self._release is not None:
+            await self._release()
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
@@ -139,5 +138,10 @@ async def all_users(store: ObjectStore, prefix: str) -> list[str]:
 
 
 def connect(settings: Settings) -> LocalRuntime:
-    """The entry point `local`: forests in this process, with the offline models."""
-    return LocalRuntime(settings, open_store(settings.store), offline_models(settings))
+    """The entry point `local`: forests in this process, with the models that `settings` name.
+
+    Raises InvalidInput, LLMUnavailable (an endpoint that has to be asked what it serves does not answer).
+    """
+    clock, random = SystemClock(), SystemRandom()
+    opened = open_models(settings, clock, random)
+    return LocalRuntime(settings, open_store(settings.store), opened.models, clock, random, release=opened.close)

@@ -6,16 +6,19 @@ All correctness comes from the log; here it is only seen to that nothing is answ
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
-from memforest_ray.ambient import Clock
+from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.version import Version
-from memforest_ray.errors import Fenced, MemForestError, NotFound, OutcomeUnknown
-from memforest_ray.forest import snapshots, writing
+from memforest_ray.errors import Fenced, MemForestError, NotFound, OutcomeUnknown, Passivating
+from memforest_ray.facts.verdicts import Pair
+from memforest_ray.forest import lifecycle, snapshots, writing
 from memforest_ray.forest.effects import Steps
+from memforest_ray.forest.errands import Errand, Lend, Merge, Merged, Renew, Return
 from memforest_ray.forest.intents import (
     Answered,
+    Deleted,
     DeleteSnapshot,
     Forget,
     Ingest,
@@ -24,13 +27,20 @@ from memforest_ray.forest.intents import (
     Repair,
     Restore,
     Save,
+    Upkeep,
+    Wait,
 )
-from memforest_ray.forest.receipts import answered, same_write, seal
+from memforest_ray.forest.receipts import answered, billed, same_write, seal
+from memforest_ray.forest.rows import Nodes
 from memforest_ray.forest.work import Answer, Written
 from memforest_ray.ids import OpId
-from memforest_ray.local.effects import Models, embedded, run
+from memforest_ray.local.effects import Known, Models, run
 from memforest_ray.local.lane import Lane, Ticket
+from memforest_ray.local.meter import Meter, timing
+from memforest_ray.local.preparing import Preparer
 from memforest_ray.local.published import Past, Published
+from memforest_ray.local.refreshing import Done, Refresher
+from memforest_ray.local.remembering import Settle
 
 __all__ = ["Writer"]
 
@@ -45,20 +55,56 @@ _ROUNDS_MAX = 5
 class Writer:
     """One task at a time serves the lane; what a write needs no turn for is prepared beside it."""
 
-    def __init__(self, published: Published, models: Models, clock: Clock, depth_max: int, name: str) -> None:
+    def __init__(
+        self,
+        published: Published,
+        models: Models,
+        settle: Settle,
+        clock: Clock,
+        random: Random,
+        meter: Meter,
+        name: str,
+        *,
+        depth_max: int,
+        linger_s: float,
+        calls_max: int,
+    ) -> None:
         self._published = published
         self._models = models
+        self._settle = settle
         self._clock = clock
+        self._random = random
+        self._meter = meter
         self._name = name
         """What logs call the forest."""
         self._lane = Lane(depth_max)
+        self._refresher = Refresher(
+            models,
+            name,
+            clock=clock,
+            linger_s=linger_s,
+            calls_max=calls_max,
+            extracting=lambda: meter.cells,
+            published=published.known,
+            quiet=self._quiet,
+            take_in=self._take_in,
+        )
+        meter.watch = self._refresher.extracted
+        self._preparer = Preparer(models, self._refresher, clock)
         self._in_flight: dict[OpId, Ticket] = {}
         self._preparing: set[asyncio.Task[None]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
         self._serving: asyncio.Task[None] | None = None
+        self._closing = False
 
     def __len__(self) -> int:
         """Writes that are not answered yet."""
         return len(self._lane)
+
+    @property
+    def backlog(self) -> int:
+        """Summaries that are to follow."""
+        return len(self._refresher)
 
     # ---- callers -----------------------------------------------------------------------------------------
 
@@ -72,6 +118,8 @@ class Writer:
         if ticket is not None:
             same_write(write, ticket.write)
             return ticket.done
+        if self._closing:
+            raise Passivating("this memory is being put away; the call was not begun; make it again")
         # While an erasure is open nobody may be told that something was forgotten: that takes a turn.
         told = None if self._published.log.erasing else answered(version, write)
         if told is None:
@@ -80,48 +128,49 @@ class Writer:
         done.set_result(told)
         return done
 
+    def resume(self, version: Version) -> None:
+        """Finish what an earlier owner left undone: summaries that stand in, pairs that are pending."""
+        if self._models.defers or self._models.judge is not None:
+            self._refresher.resume(version)
+
     async def close(self) -> None:
         """Take in no more writes, and finish those that wait."""
+        self._closing = True
+        if self._serving is not None:
+            await self._serving
+        await self._refresher.close()
+        await asyncio.gather(*self._telling)
         self._lane.close()
         if self._serving is not None:
             await self._serving
 
     def _begin(self, write: Intent, version: Version) -> Ticket:
-        ticket = self._lane.enter(write)
+        prepares = isinstance(write, Ingest | Forget | Repair)
+        ticket = self._lane.enter(write, ready=not prepares)
+        ticket.entered_s, ticket.busy_s = self._clock.elapsed(), self._meter.busy_s
         self._in_flight[write.op_id] = ticket
         ticket.done.add_done_callback(partial(self._settled, write.op_id))
-        if self._serving is None or self._serving.done():
-            self._serving = asyncio.create_task(self._serve())
-        if isinstance(write, Ingest):
-            task = asyncio.create_task(self._prepare(ticket, write, version))
+        self._ensure_served()
+        if isinstance(write, Ingest | Forget | Repair):
+            task = asyncio.create_task(self._preparer.prepare(ticket, write, version))
             self._preparing.add(task)
             task.add_done_callback(partial(self._prepared, ticket))
         return ticket
+
+    def _ensure_served(self) -> None:
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
 
     def _settled(self, op_id: OpId, done: "asyncio.Future[Answered]") -> None:
         del self._in_flight[op_id]
         if not done.cancelled():
             done.exception()  # nobody may be waiting any more
 
-    # ---- before a write's turn ---------------------------------------------------------------------------
-
-    async def _prepare(self, ticket: Ticket, write: Ingest, version: Version) -> None:
-        """What needs no history: candidates of its cells, and most of its vectors."""
-        try:
-            cells = await asyncio.to_thread(writing.needed, version, write)
-        except MemForestError:
-            return  # its turn decides: by then an earlier write may have made it right
-        with self._timing(ticket.seconds, "extract"):
-            found = await self._models.extractor.extract(cells) if cells else []
-            ticket.extracted = dict(zip(cells, found, strict=True))
-        with self._timing(ticket.seconds, "embed"):
-            texts = await asyncio.to_thread(writing.foreseen_texts, version, write, ticket.extracted)
-            ticket.vectors = await embedded(self._models.embedder, texts)
-
     def _prepared(self, ticket: Ticket, task: "asyncio.Task[None]") -> None:
         """A write whose models failed has its answer; it neither waits nor spoils a batch."""
         self._preparing.discard(task)
         if task.cancelled():
+            ticket.land()
             ticket.done.cancel()
             self._lane.leave(ticket)
         elif isinstance(error := task.exception(), Exception):
@@ -131,6 +180,20 @@ class Writer:
             self._lane.prepared(ticket)
 
     # ---- a batch -----------------------------------------------------------------------------------------
+
+    async def _quiet(self) -> bool:
+        """Wait until every ingest that is here now has had its turn; whether there were any."""
+        ahead = [ticket.landed for ticket in self._lane.waiting if isinstance(ticket.write, Ingest)]
+        if ahead:
+            await asyncio.wait(ahead)
+        return bool(ahead)
+
+    async def _take_in(self, nodes: Nodes, pairs: tuple[Pair, ...], known: Known) -> int:
+        """Have what was made beside the lane committed; the version that holds it."""
+        ticket = self._lane.bring(Upkeep(OpId(self._random.nonce()), nodes, pairs))
+        ticket.known = known
+        self._ensure_served()
+        return (await ticket.done).version
 
     async def _serve(self) -> None:
         """The lane's only taker; ends when nothing waits, so that a driver that is let go of leaves no task behind."""
@@ -183,18 +246,23 @@ class Writer:
         write = batch[0].write
         if isinstance(write, Save | Restore | DeleteSnapshot):
             done = await self._with_snapshot(version, batch, write)
+        elif isinstance(write, Lend | Return):
+            done = await self._with_loan(version, batch, write)
+        elif isinstance(write, Merge):
+            done = await self._write(version, batch, None, await self._published.borrowed(write))
         else:
             done = await self._write(version, batch, None)
         return [] if done else list(batch)
 
     async def _with_snapshot(self, version: Version, batch: Sequence[Ticket], write: _OfSnapshot) -> bool:
         """A batch of one; whether it is done."""
+        gone: Deleted | None = None
         if not isinstance(write, Save):
-            await self._published.expect(write.name)  # nothing is claimed for a name that is not there
+            gone = await self._published.expect(write)  # nothing is claimed for a name that is not there
         elif not version.number:
             raise NotFound("nothing is remembered here yet, so there is nothing to save; nothing was changed")
         if isinstance(write, DeleteSnapshot):
-            gone = await self._published.delete_snapshot(write)
+            gone = gone or await self._published.delete_snapshot(write)
             if gone is not None:
                 batch[0].answer(gone)
             return gone is not None
@@ -205,36 +273,113 @@ class Writer:
         batch[0].answer(await self._published.save(write))
         return True
 
-    async def _write(self, version: Version, batch: Sequence[Ticket], past: Past | None) -> bool:
-        """Make a batch durable; whether that could be done on `version`. A restore is a commit in any case."""
+    async def _with_loan(self, version: Version, batch: Sequence[Ticket], write: Lend | Return) -> bool:
+        """A batch of one; whether it is done. What was not claimed holds no pin of ours, so none is given back."""
+        if isinstance(write, Return):
+            batch[0].answer(await self._published.take_back(write))
+            return True
+        if not version.sessions:
+            raise NotFound("nothing is remembered there, so there is nothing to copy; nothing was changed")
+        if not await self._published.own(version):
+            return False
+        batch[0].answer(await self._published.lend(write))
+        return True
+
+    async def _write(
+        self, version: Version, batch: Sequence[Ticket], past: Past | None, source: Version | None = None
+    ) -> bool:
+        """Make a batch durable; whether that could be done on `version`. A restore is a commit in any case.
+
+        `source`: the version that a merge takes over.
+        """
         write = batch[0].write
+        if isinstance(write, Forget):
+            batch[0].write = write = await self._published.looked_back(version, write)
         seconds: dict[str, float] = {}
-        with self._timing(seconds, "write"):
-            vectors = {text: row for ticket in batch for text, row in ticket.vectors.items()}
-            written = await run(self._steps(version, batch, past), self._models, vectors)
+        known = Known()
+        if isinstance(write, Renew):
+            self._refresher.known = Known()  # what was said before is to be said anew
+        known.absorb(self._refresher.known)
+        for ticket in batch:
+            known.absorb(ticket.known)
+        with timing(self._clock, seconds, "write"):
+            asking = isinstance(write, Ingest)  # no other turn waits for a judge: pairs are judged beside it
+            steps = self._steps(version, batch, past, source)
+            written = await run(steps, self._models, known, asking=asking)
         if past is not None or not written.changes.empty:
             if not await self._published.own(version):
                 return False
-            written = seal(written, self._published.log.version + 1)
-            with self._timing(seconds, "commit"):
+            written = seal(billed(written, [ticket.usage for ticket in batch]), self._published.log.version + 1)
+            if isinstance(write, Merge):
+                await self._published.still_borrowed(write)
+            with timing(self._clock, seconds, "commit"):
                 await self._published.land(
                     written,
                     [ticket.write.op_id for ticket in batch],
                     including_snapshots=isinstance(write, Forget) and write.including_snapshots,
                     index=None if past is None else past.index,
                 )
-        _tell(batch, written, seconds)
+            self._settle([cell for ticket in batch for cell in ticket.extracted], _inputs(written))
+        follows = self._follow_up(version, written, write)
+        for ticket, answer in zip(batch, written.answers, strict=True):
+            self._tell(ticket, answer, seconds, follows=follows)
         return True
 
-    def _steps(self, version: Version, batch: Sequence[Ticket], past: Past | None) -> Steps[Written]:
+    def _follow_up(self, before: Version, written: Written, write: Intent) -> bool:
+        """See to what is left to be done beside the lane; whether anything is."""
+        after = self._published.known()
+        if not (self._models.defers or self._models.judge is not None):
+            return False
+        if isinstance(write, Upkeep):
+            self._refresher.taken_in(after)
+        elif isinstance(write, Repair | Restore):
+            self._refresher.resume(after)
+            return bool(written.stale or after.facts.pending)
+        elif after is not before:
+            self._refresher.noted(before, after, written.stale)
+        return self._models.defers and bool(written.stale)
+
+    def _tell(self, ticket: Ticket, answer: Answer, seconds: Mapping[str, float], *, follows: bool) -> None:
+        """Answer a write whose turn is over; one that waits for what follows when that is there, too."""
+        ticket.seconds.update(seconds)
+        if not isinstance(answer, Receipt | Merged):
+            ticket.answer(answer)
+        elif answer.duplicate or not follows or _wait_of(ticket.write) == "facts":
+            ticket.answer(self._timed(ticket, answer))
+        else:
+            self._lane.hold(ticket)
+            ticket.land()
+            task = asyncio.create_task(self._tell_later(ticket, answer))
+            self._telling.add(task)
+            task.add_done_callback(self._telling.discard)
+
+    async def _tell_later(self, ticket: Ticket, answer: Receipt | Merged) -> None:
+        with timing(self._clock, ticket.seconds, "refresh"):
+            done = await self._refresher.finished(answer.version)
+        whole = self._timed(ticket, _refreshed(answer, done))
+        ticket.answer(whole.charged({"summarise": spent}) if (spent := self._refresher.bill()).calls else whole)
+
+    def _timed(self, ticket: Ticket, answer: Receipt | Merged) -> Receipt | Merged:
+        wall_s = self._clock.elapsed() - ticket.entered_s
+        busy_s = self._meter.busy_s - ticket.busy_s
+        idle = max(0.0, 1 - busy_s / wall_s) if wall_s > 0 else None
+        return replace(answer.timed(ticket.seconds), idle_share=idle)
+
+    def _steps(
+        self, version: Version, batch: Sequence[Ticket], past: Past | None, source: Version | None
+    ) -> Steps[Written]:
         model = self._models.summarizer.model
-        write = batch[0].write
+        write, prepared = batch[0].write, batch[0].extracted
         if isinstance(write, Restore) and past is not None:
             return snapshots.restore(version, write, past.version, past.rows, model)
         if isinstance(write, Forget):
-            return writing.forget(version, write, model)
+            return writing.forget(version, write, prepared, model)
         if isinstance(write, Repair):
-            return writing.repair(version, write, model)
+            return writing.repair(version, write, prepared, model)
+        if isinstance(write, Upkeep):
+            return writing.upkeep(version, write, model)
+        if isinstance(write, Errand):
+            return lifecycle.steps_of(version, write, source, model)
         extracted = {shown: found for ticket in batch for shown, found in ticket.extracted.items()}
         writes = [ticket.write for ticket in batch if isinstance(ticket.write, Ingest)]
         return writing.ingest(version, writes, extracted, model)
@@ -252,14 +397,6 @@ class Writer:
             self._published.fenced = self._published.fenced or isinstance(error, Fenced)
             _log.warning("checkpoint of %s failed: %s", self._name, error.kind)
 
-    @contextmanager
-    def _timing(self, seconds: dict[str, float], stage: str) -> Iterator[None]:
-        started = self._clock.elapsed()
-        try:
-            yield
-        finally:
-            seconds[stage] = seconds.get(stage, 0.0) + self._clock.elapsed() - started
-
 
 def _known(version: Version, write: Intent) -> Answered | MemForestError:
     try:
@@ -270,13 +407,19 @@ def _known(version: Version, write: Intent) -> Answered | MemForestError:
     return told
 
 
-def _tell(batch: Sequence[Ticket], written: Written, seconds: Mapping[str, float]) -> None:
-    for ticket, answer in zip(batch, written.answers, strict=True):
-        ticket.answer(_timed(answer, {**ticket.seconds, **seconds}))
+def _inputs(written: Written) -> Iterator[str]:
+    """What summaries that are committed now were made of."""
+    yield from (row["inputs"] for row in written.changes.puts.get("summaries", {}).values() if row["inputs"])
 
 
-def _timed(answer: Answer, seconds: Mapping[str, float]) -> Answer:
-    return answer.timed(seconds) if isinstance(answer, Receipt) else answer
+def _wait_of(write: Intent) -> Wait:
+    return write.wait if isinstance(write, Ingest | Merge) else "refreshed"
+
+
+def _refreshed(answer: Receipt | Merged, done: Done) -> Receipt | Merged:
+    notes = (*answer.notes, done.note) if done.note else answer.notes
+    version = max(answer.version, done.version)
+    return replace(answer, version=version, refreshed=done.whole, depth=done.depth, notes=notes)
 
 
 def _give_back(batch: Sequence[Ticket], error: Exception) -> None:

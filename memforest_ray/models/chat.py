@@ -5,9 +5,11 @@ What is asked, and what the answer means, stands where its noun is made (facts, 
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
-__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "ChatUsage", "StreamingChat"]
+from memforest_ray.errors import LLMUnavailable
+
+__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "ChatUsage", "StreamingChat", "streamed"]
 
 ChatRole = Literal["extract", "summarise", "judge", "plan", "rank", "answer"]
 """What a call is for; each role may have its own endpoints and model."""
@@ -81,6 +83,7 @@ class ChatModel(Protocol):
         """One reply for each, in order; all in flight at once, up to the endpoint's permits."""
 
 
+@runtime_checkable
 class StreamingChat(Protocol):
     """A chat model whose answer can be read while it is written."""
 
@@ -90,3 +93,19 @@ class StreamingChat(Protocol):
         Raises:
             LLMUnavailable: no answer came, or it broke off; what was yielded before stands.
         """
+
+
+async def streamed(chat: ChatModel, request: ChatRequest) -> AsyncIterator[str]:
+    """The answer to a request without a schema: as it is written where the model can, else whole.
+
+    Raises LLMUnavailable: no answer came.
+    """
+    if isinstance(chat, StreamingChat):
+        async for piece in chat.stream(request):
+            yield piece
+        return
+    reply = (await chat.chat([request]))[0]
+    text = None if reply.value is None else reply.value.get("text")
+    if not isinstance(text, str):
+        raise LLMUnavailable(f"the model gave no answer ({reply.failure or 'no text'}); ask again")
+    yield text

@@ -1,16 +1,16 @@
 """Browse: the way down the recalled trees. One small strategy for each mode."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from memforest_ray.errors import InvalidInput
 from memforest_ray.ids import ItemId
+from memforest_ray.models.chat import ChatUsage
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.result import RecalledTree
-from memforest_ray.trees.tree import Child, Leaf, MemTree, Node, OrderKey
+from memforest_ray.trees.tree import Leaf, MemTree, Node, OrderKey
 
-__all__ = ["MODES", "Browse", "Browsed", "browse_of"]
+__all__ = ["BEAM", "Browse", "Browsed", "embed", "flat", "roots"]
 
 BEAM: Final = 4
 """Nodes that are opened at each level of a tree: half of a full fan-out of 8, all of 4."""
@@ -26,14 +26,22 @@ class Browsed:
 
     leaves: dict[ItemId, float] = field(default_factory=dict)
     """The best over the trees."""
+    judged: dict[ItemId, float] = field(default_factory=dict)
+    """What a model that was shown them says of leaves, from 0 to 1."""
+    own: dict[ItemId, float] = field(default_factory=dict)
+    """How much leaves are like what a plan looks for, where that is another wording than the question's."""
     nodes_visited: int = 0
+    fallbacks: list[str] = field(default_factory=list)
+    """What could not be done as asked, one sentence each."""
+    usage: ChatUsage = field(default_factory=ChatUsage)
+    """What models were asked for it."""
 
     def found(self, leaf: Leaf, likeness: float) -> None:
         self.leaves[leaf.item] = max(self.leaves.get(leaf.item, likeness), likeness)
 
 
 class Browse(Protocol):
-    """Finds leaves in recalled trees."""
+    """Finds leaves in recalled trees, by itself."""
 
     def __call__(self, inquiry: Inquiry, trees: Sequence[RecalledTree]) -> Browsed: ...
 
@@ -61,35 +69,36 @@ def embed(inquiry: Inquiry, trees: Sequence[RecalledTree]) -> Browsed:
 
 
 def _descend(inquiry: Inquiry, tree: MemTree, likeness: float, browsed: Browsed) -> None:
-    level: list[tuple[float, Child]] = [] if tree.root is None else [(likeness, tree.root)]
-    while level and isinstance(level[0][1], Node):
-        level.sort(key=lambda entry: -entry[0])  # stable: equals stay in time order
-        opened = level[:BEAM]
-        browsed.nodes_visited += len(opened)
-        level = [entry for above, node in opened if isinstance(node, Node) for entry in _below(inquiry, node, above)]
-    for above, child in level:
-        if isinstance(child, Leaf):
-            browsed.found(child, above)
+    if isinstance(tree.root, Leaf):
+        browsed.found(tree.root, likeness)
+    level = [(likeness, tree.root)] if isinstance(tree.root, Node) else []
+    while level:
+        level.sort(key=_likeness, reverse=True)  # stable: equals stay in time order
+        del level[BEAM:]
+        browsed.nodes_visited += len(level)
+        if level[0][1].level == 1:
+            break
+        level = [entry for above, node in level for entry in _below(inquiry, node, above)]
+    leaves, bounded = browsed.leaves, inquiry.bounded
+    for above, node in level:
+        for leaf in node.children:
+            if (
+                isinstance(leaf, Leaf)
+                and leaves.get(leaf.item, -1.0) < above
+                and (not bounded or inquiry.overlaps(leaf))
+            ):
+                leaves[leaf.item] = above
 
 
-def _below(inquiry: Inquiry, node: Node, likeness: float) -> list[tuple[float, Child]]:
-    """The children that time leaves, each with its own likeness, a leaf with that of the node above it."""
-    if node.level == 1:
-        return [(likeness, leaf) for leaf in node.children if inquiry.overlaps(leaf)]
+def _likeness(entry: tuple[float, Node]) -> float:
+    return entry[0]
+
+
+def _below(inquiry: Inquiry, node: Node, likeness: float) -> list[tuple[float, Node]]:
+    """The nodes below that time leaves, each with its own likeness."""
+    bounded = inquiry.bounded
     return [
         (inquiry.node_likeness(child, likeness), child)
         for child in node.children
-        if isinstance(child, Node) and inquiry.overlaps(child)
+        if isinstance(child, Node) and (not bounded or inquiry.overlaps(child))
     ]
-
-
-MODES: Final[Mapping[str, Browse]] = {"embed": embed, "flat": flat, "root": roots}
-"""The ways down that need no model."""
-
-
-def browse_of(mode: str) -> Browse:
-    """The strategy of a mode. Raises InvalidInput for an unknown one."""
-    found = MODES.get(mode)
-    if found is None:
-        raise InvalidInput(f"unknown mode {mode!r}; known: {', '.join(sorted(MODES))}", mode=mode)
-    return found

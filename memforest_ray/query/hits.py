@@ -1,17 +1,19 @@
 """Hits: what was found, as people are shown it, with its sources, its times and its place in a tree."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from memforest_ray.facts.candidates import Mention
 from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell, cell_text
-from memforest_ray.facts.times import to_datetime
-from memforest_ray.ids import CellId, FactId, ItemId, ScopeId
+from memforest_ray.facts.times import EventTime, to_datetime
+from memforest_ray.ids import CellId, FactId, ItemId, ScopeId, SessionId
+from memforest_ray.query.corrected import CORRECTED, corrected_turns
 from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.rank import Scores
-from memforest_ray.query.result import Hit
+from memforest_ray.query.recall import scopes_of
+from memforest_ray.query.result import Hit, Why
 from memforest_ray.trees.leaves import cell_leaf, day_of
 from memforest_ray.trees.nodes import UNKNOWN_MS
 from memforest_ray.trees.routing import session_scope
@@ -20,7 +22,7 @@ from memforest_ray.trees.tree import Leaf, Node, OrderKey
 __all__ = ["HitMaker"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HitMaker:
     """Makes the hits of one query."""
 
@@ -31,10 +33,11 @@ class HitMaker:
 
     def of_fact(self, fact: Fact, score: float, mention: Mention | None = None, note: str = "") -> Hit:
         """A fact; with a mention (the entry of a chain that matched) it shows that one's text and times."""
-        told = mention or fact.mentions[0]
+        told = mention or self._shown(fact)
         candidate = told.candidate
         record = self.inquiry.version.sessions
-        places = [(told.session_id, turn) for turn in candidate.turns] if mention else []
+        first = told is not fact.mentions[0]
+        places = [(told.session_id, turn) for turn in candidate.turns] if first else []
         turns = dict.fromkeys((*places, *fact.turns))
         event = candidate.event if mention is not None and candidate.event is not None else fact.event
         scope = self._scope(ItemId(fact.id), session_scope(told.session_id))
@@ -52,6 +55,37 @@ class HitMaker:
             tree=scope,
             path=self._path(scope, self._order(fact)),
             note=note,
+            timely=self._timely(fact.id),
+            why=self._why_fact(fact, told, event) if self.inquiry.request.explain else None,
+        )
+
+    def _shown(self, fact: Fact) -> Mention:
+        """The mention whose words and times are shown: the first that passes the filters."""
+        filters, sessions = self.inquiry.request.filters, self.inquiry.version.sessions
+        passing = (mention for mention in fact.mentions if filters.passes(mention, sessions))
+        return next(passing, fact.mentions[0]) if filters.of_mentions else fact.mentions[0]
+
+    def _timely(self, id: FactId) -> bool:  # noqa: A002 - the field's name
+        number = self.inquiry.fact_number(id)
+        return number < 0 or self.scores.untimely is None or not self.scores.untimely[number]
+
+    def _why_fact(self, fact: Fact, told: Mention, event: EventTime | None) -> Why:
+        session = self.inquiry.version.sessions.get(told.session_id)
+        return Why(
+            parts=self.scores.parts_of_fact(self.inquiry, self.inquiry.fact_number(fact.id)),
+            mention=None if session is None else session.turn_id(told.candidate.turns[0]),
+            mentions=len(fact.mentions),
+            time="event" if event is not None else "unknown" if told.source_ms is None else "source",
+        )
+
+    def _why_cell(self, cell: Cell, turns: Sequence[int], score: float) -> Why:
+        """Of the turn that has the score: a better one may be told by a fact of its own."""
+        turn = min(turns, key=lambda each: abs(self._place_score(cell, each) - score))
+        number = self.inquiry.place_number(cell.session_id, turn)
+        return Why(
+            parts=self.scores.parts_of_place(number),
+            mention=self.inquiry.version.sessions[cell.session_id].turn_id(turn),
+            time="unknown" if cell.source_ms is None else "source",
         )
 
     def of_leaf(self, leaf: Leaf, scope: ScopeId) -> Iterator[Hit]:
@@ -93,7 +127,17 @@ class HitMaker:
             score=score,
             tree=scope,
             path=self._path(scope, cell_leaf(session, cell).order),
+            note=CORRECTED if self._corrected(cell) else "",
+            why=self._why_cell(cell, ranked, score) if ranked and self.inquiry.request.explain else None,
         )
+
+    def _corrected(self, cell: Cell) -> bool:
+        return not self.corrected.isdisjoint((cell.session_id, span.turn) for span in cell.spans)
+
+    @cached_property
+    def corrected(self) -> frozenset[tuple[SessionId, int]]:
+        """Turns that say what was corrected."""
+        return corrected_turns(self.inquiry.version)
 
     def _place_score(self, cell: Cell, turn: int) -> float:
         number = self.inquiry.place_number(cell.session_id, turn)
@@ -101,7 +145,7 @@ class HitMaker:
 
     def _scope(self, item: ItemId, otherwise: ScopeId) -> ScopeId:
         """The tree it was most likely found in."""
-        scopes = self.inquiry.version.placements.get(item, ())
+        scopes = scopes_of(self.inquiry, item)
         return min(scopes, key=lambda scope: (-self.recalled.get(scope, -1.0), scope), default=otherwise)
 
     def _path(self, scope: ScopeId, order: OrderKey) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """An inquiry: one question held against one version of a forest, with every likeness that the stages share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,14 +11,15 @@ from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell
 from memforest_ray.ids import CellId, FactId, ItemId, SessionId
 from memforest_ray.index.corpus import Corpus
+from memforest_ray.index.foliage import NodeLikenesses
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import UNKNOWN, Integers, place_key, place_of
-from memforest_ray.index.vectors import similarities
+from memforest_ray.query.nearness import likenesses, likenesses_within, may_narrow, near_part, said_in
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.trees.tree import Child, Leaf, Node, OrderKey, order_key
 
-__all__ = ["Inquiry", "fact_order", "inquire"]
+__all__ = ["Inquiry", "fact_order", "inquire", "rephrased"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Inquiry:
     """Share of the question's words in each fact."""
     cells: Floats
     """Likeness of each cell."""
-    nodes: Floats
+    nodes: NodeLikenesses
     """Likeness of each node, by row of the shelf."""
     windows: Floats
     """Share of the question's words at each place with the two on each side."""
@@ -50,9 +51,8 @@ class Inquiry:
         for given in (self.request.base_ms, self.request.as_of_ms):
             if given is not None:
                 return given
-        said = self.corpus.dialogue.sources
-        known = said[said != UNKNOWN]
-        return int(known.max()) if len(known) else None
+        latest = self.corpus.latest_ms
+        return None if latest == UNKNOWN else latest
 
     @property
     def speakers(self) -> dict[int, str]:
@@ -70,6 +70,14 @@ class Inquiry:
         """A fact's likeness; 0 when this query may not see it."""
         number = self.fact_number(id)
         return float(self.facts[number]) if number >= 0 else 0.0
+
+    def item_likeness(self, item: ItemId) -> float:
+        """A fact's or a cell's likeness; 0 when this query may not see it."""
+        if item[0] == "f":
+            return self.likeness_of(FactId(item))
+        row = self.version.index.row_of(item)
+        number = -1 if row is None else int(self.corpus.dialogue.number_of_row[row])
+        return float(self.cells[number]) if number >= 0 else 0.0
 
     def fact_number(self, id: FactId) -> int:  # noqa: A002 - the field's name
         """A fact's number in the corpus; -1 when this query may not see it."""
@@ -123,7 +131,12 @@ class Inquiry:
     def node_likeness(self, node: Node, otherwise: float) -> float:
         """The node's likeness; `otherwise` when its summary tells what is not to be known yet."""
         row = self.version.index.row_of(node.id)
-        return otherwise if row is None or not self.known(node) else float(self.nodes[row])
+        return otherwise if row is None or not self.known(node) else self.nodes.of(row)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether `overlaps` leaves anything out."""
+        return self.request.since_ms is not None or self.request.until_ms is not None
 
     def overlaps(self, child: Child) -> bool:
         """Whether anything below lies, by event or source time, between `since` and `until`."""
@@ -149,26 +162,44 @@ def fact_order(fact: Fact) -> OrderKey:
 
 
 def inquire(version: Version, request: QueryRequest, vector: NDArray[np.floating[Any]] | None) -> Inquiry:
-    """Hold a question against a version."""
-    index = version.index
+    """Hold a question against a version: all of it, or where graphs are the part that is near the question."""
     question = Question.of(request.text)
-    corpus = index.corpus_as_of(request.as_of_ms)
-    dialogue, statements = corpus.dialogue, corpus.statements
-    occurrences = dialogue.occurrences(question.terms)
-    words, windows = statements.matches(question.terms), dialogue.windows(occurrences)
+    corpus = version.index.corpus_as_of(request.as_of_ms)
     query = None if vector is None or not vector.any() else vector.astype(np.float32)
+    if query is not None and may_narrow(version.index, request):
+        corpus, said = near_part(version.index, corpus, query, question)
+        facts, cells, nodes = likenesses_within(version.index, corpus, query)
+    else:
+        said = said_in(corpus, question.terms)
+        facts, cells, nodes = likenesses(version.index, corpus, query)
     return Inquiry(
         version=version,
         request=request,
         question=question,
         corpus=corpus,
-        facts=_likeness(similarities(index.facts.vectors, query)[statements.facts], words),
-        words=words,
-        cells=_likeness(similarities(index.cells.vectors, query)[dialogue.cells], dialogue.to_cells(windows)),
-        nodes=similarities(index.nodes.vectors, query),
-        windows=windows,
-        sessions=dialogue.sessions(occurrences),
+        facts=_likeness(facts, said.words),
+        words=said.words,
+        cells=_likeness(cells, corpus.dialogue.to_cells(said.windows)),
+        nodes=nodes,
+        windows=said.windows,
+        sessions=said.sessions,
         has_vector=query is not None,
+    )
+
+
+def rephrased(inquiry: Inquiry, vector: NDArray[np.floating[Any]]) -> Inquiry:
+    """The same with the likenesses that another wording of the question has, by its vector."""
+    query = vector.astype(np.float32) if vector.any() else None
+    near = query is not None and not inquiry.nodes.complete
+    index, corpus = inquiry.version.index, inquiry.corpus
+    facts, cells, nodes = (
+        likenesses_within(index, corpus, query) if near and query is not None else likenesses(index, corpus, query)
+    )
+    return replace(
+        inquiry,
+        facts=_likeness(facts, inquiry.words),
+        cells=_likeness(cells, corpus.dialogue.to_cells(inquiry.windows)),
+        nodes=nodes,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from memforest_ray.facts.words import query_tokens, stem, word_set, words
 
-__all__ = ["Question"]
+__all__ = ["OWN_SPEAKER", "Question"]
 
 _WANTS_TIME: Final = re.compile(
     r"^\W*(when|how long ago|(at|on|in|since|until)? ?(what|which) (date|day|month|year|time|week|season)\b)"
@@ -23,7 +23,7 @@ _EMPTY: Final = word_set(
 _EMPTY_STEMS: Final = frozenset(map(stem, _EMPTY))
 """Hindi words that only ask, or bind others."""
 _FIRST_PERSON: Final = frozenset({"i", "me", "my", "mine", "myself", "i'm", "i've", "i'd", "i'll"})
-_OWN_SPEAKER: Final = "user"
+OWN_SPEAKER: Final = "user"
 """The speaker of a turn that has no name and is the user's: whom "I" means in a question."""
 
 
@@ -51,7 +51,7 @@ class Question:
 
     def names(self, speaker: str) -> bool:
         """Whether the question speaks of `speaker`, by any part of the name."""
-        if speaker == _OWN_SPEAKER and self.spelt & _FIRST_PERSON:
+        if speaker == OWN_SPEAKER and self.spelt & _FIRST_PERSON:
             return True
         return any(part in self.spelt for part in _names(speaker))
 

@@ -1,7 +1,7 @@
 """Rank: every fact and every turn of a corpus with one absolute score, then the candidates in order."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 from memforest_ray.facts.candidates import CANDIDATES_MAX
 from memforest_ray.ids import FactId, ItemId
 from memforest_ray.index.lexical import Floats
-from memforest_ray.index.table import UNKNOWN, Integers, sessions_of
+from memforest_ray.index.table import UNKNOWN, Integers
+from memforest_ray.query.allowed import Allowed
+from memforest_ray.query.browse import Browsed
 from memforest_ray.query.inquiry import Inquiry, fact_order
+from memforest_ray.query.rereading import Reread
 from memforest_ray.query.temporal import TimeReading, within
-from memforest_ray.trees.routing import entity_key
 from memforest_ray.trees.tree import OrderKey, order_key
 
-__all__ = ["Allowed", "Found", "Ranking", "Scores", "filtered", "in_order", "in_time", "leaf_order", "score"]
+__all__ = ["Found", "Ranking", "Scores", "in_order", "leaf_order", "score", "without"]
+
+
+_FIRST = 256
+"""Facts and places that are put in order at once: more than most queries show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,69 +67,199 @@ class Ranking:
     """Likeness, above `tree_floor`, of the node that a browse found it under."""
     tree_floor: float = 0.15
     """Likeness that most nodes have with most questions."""
+    judged: float = 6.0
+    """What a model that was shown it says of it, from 0 to 1: as much as all words and likenesses of a good answer."""
+    untimely: float = 3.0
+    """Taken from what is known to be of another time than the question asks for."""
     root_share: float = 0.5
     """Part of a tree's recall score that its root has; the best of its facts has the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One score in [0, 1] for each fact and each place (turn) of a corpus."""
+    """One score in [0, 1] for each fact and each place (turn) of a corpus, and what it is made of."""
 
     facts: Floats
     places: Floats
+    fact_parts: Mapping[str, Floats] = field(default_factory=dict)
+    """What each signal gives to each fact."""
+    place_parts: Mapping[str, Floats] = field(default_factory=dict)
+    shared: Mapping[str, Floats] = field(default_factory=dict)
+    """What each signal gives to each place and, the best of theirs, to its facts."""
+    untimely: NDArray[np.bool_] | None = None
+    """Which facts are known to be of another time than the question asks for."""
+
+    def parts_of_fact(self, inquiry: Inquiry, number: int) -> tuple[tuple[str, float], ...]:
+        """What each signal gives to a fact, the greatest first; of its dialogue the best place's."""
+        statements = inquiry.corpus.statements
+        places = statements.told.of_left(number)
+        around = sum(self.shared.values(), np.zeros(len(self.places), np.float32))[places]
+        best = int(places[np.argmax(around)]) if len(places) else -1
+        return _parts(self.fact_parts, number) if best < 0 else _joined(self, self.fact_parts, number, best)
+
+    def parts_of_place(self, number: int) -> tuple[tuple[str, float], ...]:
+        """What each signal gives to a place, the greatest first."""
+        return _joined(self, self.place_parts, number, number)
 
 
-def score(inquiry: Inquiry, browsed: Mapping[ItemId, float], reading: TimeReading, ranking: Ranking) -> Scores:
-    """Fuse what the question's words, vector, people and times say, and the browse."""
-    dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
-    named = inquiry.question.named(inquiry.speakers)
-    tree_facts, tree_cells = _spread(inquiry, browsed, ranking.tree_floor)
-    cells = dialogue.best_of_cells(inquiry.cells)
-    turns = statements.to_places(inquiry.facts, cells)
-    around = (
-        ranking.turn * turns
-        + ranking.cell * cells
-        + ranking.region * dialogue.region_mean(cells)
-        + ranking.session * inquiry.sessions
-    )
-    facts = (
-        statements.from_places(around)
-        + ranking.window * np.maximum(inquiry.words, statements.from_places(inquiry.windows))
-        + ranking.words * inquiry.words
-        + ranking.stated
-        + ranking.fact * inquiry.facts
-        + ranking.length * np.log1p(statements.lengths)
-        + ranking.speaker * (statements.speakers == named)
-        + ranking.tree * np.maximum(tree_facts, statements.from_places(dialogue.best_of_cells(tree_cells)))
-    )
-    places = (
-        around
-        + ranking.window * inquiry.windows
-        + ranking.fact * turns
-        + ranking.length * np.log1p(dialogue.lengths)
-        + ranking.speaker * (dialogue.speakers == named)
-        + ranking.tree * dialogue.best_of_cells(tree_cells)
-    )
-    if inquiry.question.wants_time:
-        facts = facts + ranking.dated * (statements.starts != UNKNOWN)
+def _joined(scores: Scores, own: Mapping[str, Floats], number: int, place: int) -> tuple[tuple[str, float], ...]:
+    found = {**dict(_parts(own, number)), **dict(_parts(scores.shared, place))}
+    return tuple(sorted(found.items(), key=lambda part: -abs(part[1])))
+
+
+def _parts(parts: Mapping[str, Floats], number: int) -> tuple[tuple[str, float], ...]:
+    return tuple((name, float(values[number])) for name, values in parts.items() if values[number])
+
+
+def score(
+    inquiry: Inquiry, browsed: Browsed, reading: TimeReading, ranking: Ranking, again: Reread | None = None
+) -> Scores:
+    """Fuse what the question's words, vector, people and times say, the browse, and what was read `again`."""
+    if browsed.own:
+        own_facts, own_cells = _spread(inquiry, browsed.own)
+        inquiry = replace(
+            inquiry, facts=np.maximum(inquiry.facts, own_facts), cells=np.maximum(inquiry.cells, own_cells)
+        )
+    told = _Told.of(inquiry)
+    shared = _shared(inquiry, ranking, told)
+    around = sum(shared.values(), np.zeros(len(inquiry.corpus.dialogue.places), np.float32))
+    tree_facts, tree_cells = _spread(inquiry, browsed.leaves)
+    judged_facts, judged_cells = _spread(inquiry, browsed.judged)
+    floor = np.float32(ranking.tree_floor)
+    of_trees = _Found(np.maximum(tree_facts - floor, 0), np.maximum(tree_cells - floor, 0))
+    of_models = _Found(judged_facts, judged_cells)
+    facts = _fact_parts(inquiry, ranking, told, of_trees, of_models)
+    places = _place_parts(inquiry, ranking, told, of_trees, of_models)
+    if again is not None:
+        places["passage"] = _passages(inquiry, again, ranking, told)
     if reading.names_time:
+        dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
         unknown = np.full(len(dialogue.places), UNKNOWN)
-        facts = facts + ranking.within * within(reading, statements.starts, statements.ends, statements.sources)
-        places = places + ranking.within * within(reading, unknown, unknown, dialogue.sources)
-    return Scores(_probability(facts, ranking), _probability(places, ranking))
+        inside = within(reading, statements.starts, statements.ends, statements.sources)
+        facts["within"] = np.float32(ranking.within) * inside
+        places["within"] = np.float32(ranking.within) * within(reading, unknown, unknown, dialogue.sources)
+    return Scores(
+        _probability(sum(facts.values(), inquiry.corpus.statements.from_places(around)), ranking),
+        _probability(sum(places.values(), around), ranking),
+        facts,
+        places,
+        shared,
+    )
 
 
-def _spread(inquiry: Inquiry, browsed: Mapping[ItemId, float], floor: float) -> tuple[Floats, Floats]:
-    """What the browse says of each fact and each cell, above `floor`; 0 for those that it did not come to."""
+def without(
+    scores: Scores, untimely: NDArray[np.bool_], elsewhere: NDArray[np.bool_] | None, ranking: Ranking
+) -> Scores:
+    """The same with what is untimely held back, and what lies elsewhere only marked as untimely."""
+    marked = untimely if elsewhere is None else untimely | elsewhere
+    if not marked.any():
+        return scores
+    certain = scores.facts.astype(np.float64)
+    odds = np.exp(-ranking.untimely / ranking.temperature) * certain / np.maximum(1 - certain, 1e-9)
+    facts = np.where(untimely, np.round(odds / (1 + odds), 6), certain).astype(np.float32)
+    parts = {**scores.fact_parts, "untimely": np.float32(-ranking.untimely) * untimely}
+    return replace(scores, facts=facts, fact_parts=parts, untimely=marked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What several signals are made of, by number of the place; and who is named."""
+
+    cells: Floats
+    """Likeness of the cell around it."""
+    turns: Floats
+    """Likeness of the best statement of it, the cell's where there is none."""
+    named: int | None
+    """The number of the one speaker whom the question names."""
+
+    @classmethod
+    def of(cls, inquiry: Inquiry) -> "_Told":
+        cells = inquiry.corpus.dialogue.best_of_cells(inquiry.cells)
+        turns = inquiry.corpus.statements.to_places(inquiry.facts, cells)
+        return cls(cells, turns, inquiry.question.named(inquiry.speakers))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Values of what a browse came to, by number of the fact and of the cell."""
+
+    facts: Floats
+    cells: Floats
+
+
+def _shared(inquiry: Inquiry, ranking: Ranking, told: _Told) -> dict[str, Floats]:
+    return {
+        "turn": np.float32(ranking.turn) * told.turns,
+        "cell": np.float32(ranking.cell) * told.cells,
+        "region": np.float32(ranking.region) * inquiry.corpus.dialogue.region_mean(told.cells),
+        "session": np.float32(ranking.session) * inquiry.sessions,
+    }
+
+
+def _fact_parts(
+    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: _Found, of_models: _Found
+) -> dict[str, Floats]:
+    dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
+    windows = np.maximum(inquiry.words, statements.from_places(inquiry.windows))
+    parts = {
+        "fact": np.float32(ranking.fact) * inquiry.facts,
+        "window": np.float32(ranking.window) * windows,
+        "words": np.float32(ranking.words) * inquiry.words,
+        "speaker": np.float32(ranking.speaker) * (statements.speakers == told.named),
+        "length": np.float32(ranking.length) * np.log1p(statements.lengths),
+        "stated": np.full(len(statements.facts), ranking.stated, np.float32),
+        "tree": np.float32(ranking.tree)
+        * np.maximum(of_trees.facts, statements.from_places(dialogue.best_of_cells(of_trees.cells))),
+    }
+    if of_models.facts.any():
+        parts["judged"] = np.float32(ranking.judged) * of_models.facts
+    if inquiry.question.wants_time:
+        parts["dated"] = np.float32(ranking.dated) * (statements.starts != UNKNOWN)
+    return parts
+
+
+def _place_parts(
+    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: _Found, of_models: _Found
+) -> dict[str, Floats]:
+    dialogue = inquiry.corpus.dialogue
+    parts = {
+        "fact": np.float32(ranking.fact) * told.turns,
+        "window": np.float32(ranking.window) * inquiry.windows,
+        "speaker": np.float32(ranking.speaker) * (dialogue.speakers == told.named),
+        "length": np.float32(ranking.length) * np.log1p(dialogue.lengths),
+        "tree": np.float32(ranking.tree) * dialogue.best_of_cells(of_trees.cells),
+    }
+    if of_models.cells.any():
+        parts["judged"] = np.float32(ranking.judged) * dialogue.best_of_cells(of_models.cells)
+    return parts
+
+
+def _passages(inquiry: Inquiry, again: Reread, ranking: Ranking, told: _Told) -> Floats:
+    """What a passage adds to a place: as if the place said nothing else."""
+    added = (
+        (ranking.turn + ranking.fact) * np.maximum(again.likeness - told.turns, 0)
+        + ranking.cell * np.maximum(again.likeness - told.cells, 0)
+        + ranking.window * np.maximum(again.words - inquiry.windows, 0)
+        + ranking.stated
+    )
+    return np.where(again.likeness > 0, added, 0).astype(np.float32)
+
+
+def _spread(inquiry: Inquiry, found: Mapping[ItemId, float]) -> tuple[Floats, Floats]:
+    """What a browse says of each fact and each cell; 0 for those that it did not come to."""
     statements, dialogue = inquiry.corpus.statements, inquiry.corpus.dialogue
     facts, cells = np.zeros(len(statements.facts), np.float32), np.zeros(len(dialogue.cells), np.float32)
-    for item, likeness in browsed.items():
-        row = inquiry.version.index.row_of(item)
-        of_fact = item[0] == "f"
-        numbers = statements.number_of_row if of_fact else dialogue.number_of_row
-        number = -1 if row is None else numbers[row]
-        if number >= 0:
-            (facts if of_fact else cells)[number] = max(likeness - floor, 0.0)
+    if found:
+        rows = inquiry.version.index.rows_of(found)
+        values = np.fromiter(found.values(), np.float32, len(found))
+        of_facts = np.array([item[0] == "f" for item in found])
+        for spread, number_of_row, mine in (
+            (facts, statements.number_of_row, of_facts),
+            (cells, dialogue.number_of_row, ~of_facts),
+        ):
+            here = np.flatnonzero(mine & (rows >= 0))
+            numbers = number_of_row[rows[here]]
+            spread[numbers[numbers >= 0]] = values[here[numbers >= 0]]
     return facts, cells
 
 
@@ -143,61 +279,6 @@ class Found:
     """Number of the turn among the dialogue's places; -1 for a fact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """Which facts and places may be hits."""
-
-    facts: NDArray[np.bool_]
-    places: NDArray[np.bool_]
-
-    @property
-    def any(self) -> bool:
-        return bool(self.facts.any() or self.places.any())
-
-
-def in_time(inquiry: Inquiry, reading: TimeReading) -> Allowed:
-    """What lies between `since` and `until`, and, when the question asks for nothing but a time, in that time."""
-    request, dialogue, statements = inquiry.request, inquiry.corpus.dialogue, inquiry.corpus.statements
-    facts, places = np.ones(len(statements.facts), bool), np.ones(len(dialogue.places), bool)
-    unknown = np.full(len(places), UNKNOWN)
-    bounds = TimeReading(intervals=((request.since_ms, request.until_ms),))
-    bounded = request.since_ms is not None or request.until_ms is not None
-    for each in (bounds,) * bounded + (reading,) * reading.only_time:
-        facts &= within(each, statements.starts, statements.ends, statements.sources)
-        places &= within(each, unknown, unknown, dialogue.sources)
-    return Allowed(facts, places)
-
-
-def filtered(inquiry: Inquiry, allowed: Allowed) -> Allowed:
-    """What the request's filters leave of `allowed`."""
-    filters, registers = inquiry.request.filters, inquiry.version.index.registers
-    dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
-    facts, places = allowed.facts.copy(), allowed.places.copy()
-    if filters.speaker is not None:
-        wanted = entity_key(filters.speaker)
-        speakers = [number for number, name in inquiry.speakers.items() if entity_key(name) == wanted]
-        facts &= np.isin(statements.speakers, speakers)
-        places &= np.isin(dialogue.speakers, speakers)
-    if filters.session_id is not None:
-        inside = sessions_of(dialogue.places) == registers.sessions.get(filters.session_id)
-        places &= inside
-        facts &= statements.from_places(inside.astype(np.float32)) > 0
-    if filters.entity is not None:
-        facts &= _carrying(inquiry, entity_key(filters.entity))
-        places &= False
-    return Allowed(facts & (filters.kind != "cell"), places & (filters.kind != "fact"))
-
-
-def _carrying(inquiry: Inquiry, key: str) -> NDArray[np.bool_]:
-    """Facts that carry an entity."""
-    statements, index = inquiry.corpus.statements, inquiry.version.index
-    rows = [row for member in inquiry.version.entities.members(key) if (row := index.row_of(member)) is not None]
-    carrying = np.zeros(len(statements.facts), bool)
-    numbers = statements.number_of_row[np.array(rows, np.int64)]
-    carrying[numbers[numbers >= 0]] = True
-    return carrying
-
-
 def in_order(inquiry: Inquiry, scores: Scores, allowed: Allowed) -> Iterator[Found]:
     """The best first: facts, and turns that no allowed fact stands for. Ties in the order of leaves.
 
@@ -210,12 +291,21 @@ def in_order(inquiry: Inquiry, scores: Scores, allowed: Allowed) -> Iterator[Fou
     cut = inquiry.corpus.places_with(CANDIDATES_MAX)
     places = np.flatnonzero(allowed.places & ((told == 0) | cut))
     values = np.concatenate([scores.facts[facts], scores.places[places]])
-    order = np.argsort(-values, kind="stable")
-    for _, run in groupby(order, key=lambda number: values[number]):
+    for _, run in groupby(_descending(values), key=lambda number: values[number]):
         entries = [_found(inquiry, int(number), facts, places, float(values[number])) for number in run]
         if len(entries) > 1:
             entries.sort(key=lambda found: leaf_order(inquiry, found))
         yield from entries
+
+
+def _descending(values: Floats) -> Iterator[int]:
+    """Numbers by value, the highest first, equals in their order; the many after the first few only when asked for."""
+    rest = np.arange(len(values))
+    if len(values) > _FIRST:
+        least = np.partition(values, len(values) - _FIRST)[len(values) - _FIRST]
+        first, rest = np.flatnonzero(values >= least), np.flatnonzero(values < least)
+        yield from first[np.argsort(-values[first], kind="stable")].tolist()
+    yield from rest[np.argsort(-values[rest], kind="stable")].tolist()
 
 
 def _found(inquiry: Inquiry, number: int, facts: Integers, places: Integers, value: float) -> Found:

@@ -1,17 +1,25 @@
 """What is asked of a memory."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from memforest_ray.errors import InvalidInput
+from memforest_ray.facts.candidates import Kind, Mention
 from memforest_ray.facts.instants import TimeLike, parse_instant, zone_of
+from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.ids import SessionId
+from memforest_ray.trees.routing import entity_key
 
-__all__ = ["K_MAX", "Filters", "QueryRequest"]
+__all__ = ["FACT_KINDS", "KINDS", "K_MAX", "Filters", "QueryRequest"]
 
 K_MAX: Final = 10_000
 """Most hits of one query: a bound on a mistake, far above any use."""
 
+FACT_KINDS: Final = tuple(kind.value for kind in Kind)
+"""Of facts."""
+KINDS: Final = ("fact", "cell", *FACT_KINDS)
+"""Of hits."""
 _FAMILIES: Final = frozenset({"session", "entity", "scene"})
 
 
@@ -19,19 +27,42 @@ _FAMILIES: Final = frozenset({"session", "entity", "scene"})
 class Filters:
     """What a hit has to be; an empty field filters nothing. Raises InvalidInput for what is no filter."""
 
-    kind: Literal["fact", "cell"] | None = None
+    kind: str | None = None
+    """Facts, cells, or facts of one kind (state, event, ...)."""
     speaker: str | None = None
+    """Who said it, in any spelling of letters."""
+    role: str | None = None
     session_id: str | None = None
     entity: str | None = None
     """A name that the fact carries, in any spelling of letters; cells carry none."""
+    metadata: tuple[tuple[str, str], ...] = ()
+    """What its session's metadata must hold, all of it."""
 
     def __post_init__(self) -> None:
-        if self.kind not in (None, "fact", "cell"):
-            raise InvalidInput(f"unknown kind {self.kind!r}; known: cell, fact")
-        for name in ("speaker", "session_id", "entity"):
+        if self.kind is not None and self.kind not in KINDS:
+            raise InvalidInput(f"unknown kind {self.kind!r}; known: {', '.join(KINDS)}")
+        for name in ("speaker", "role", "session_id", "entity"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise InvalidInput(f"the filter {name.removesuffix('_id')!r} must be text, not {value!r}")
+
+    @property
+    def of_mentions(self) -> bool:
+        """Whether any of them is about where and by whom something was said."""
+        return bool(self.speaker is not None or self.role is not None or self.session_id is not None or self.metadata)
+
+    def holds(self, session: SessionRecord) -> bool:
+        """Whether what was said in this session may be a hit."""
+        if self.session_id not in (None, session.id):
+            return False
+        return not self.metadata or set(self.metadata) <= set(session.metadata)
+
+    def passes(self, mention: Mention, sessions: Mapping[SessionId, SessionRecord]) -> bool:
+        """Whether this evidence of a fact was said where and by whom the filters ask."""
+        candidate, session = mention.candidate, sessions.get(mention.session_id)
+        if self.speaker is not None and entity_key(candidate.speaker) != entity_key(self.speaker):
+            return False
+        return self.role in (None, candidate.role) and session is not None and self.holds(session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +88,10 @@ class QueryRequest:
     """When the question was asked, for "last week"; without it the latest time in the memory."""
     zone: str | None = None
     """IANA name of the zone whose days the question means; UTC when not given."""
-
+    rerank: bool = False
+    """Whether a chat model grades the best hits, and they are ranked by that, too."""
+    explain: bool = False
+    """Whether each hit tells what its score is made of."""
     at_least: int | None = None
     """The version that the reader must hold at least."""
 
@@ -71,10 +105,12 @@ class QueryRequest:
         until: TimeLike = None,
         asked: TimeLike = None,
         zone: str | None = None,
-        kind: Literal["fact", "cell"] | None = None,
+        kind: str | None = None,
         speaker: str | None = None,
+        role: str | None = None,
         session: str | None = None,
         entity: str | None = None,
+        metadata: Mapping[str, str] | None = None,
         families: Iterable[str] = _FAMILIES,
         **bounds: Any,
     ) -> "QueryRequest":
@@ -92,7 +128,7 @@ class QueryRequest:
             until_ms=_instant(until, zone),
             base_ms=_instant(asked, zone),
             zone=zone,
-            filters=Filters(kind, speaker, session, entity),
+            filters=Filters(kind, speaker, role, session, entity, _pairs(metadata)),
             families=frozenset([families] if isinstance(families, str) else families),
             **bounds,
         )
@@ -113,6 +149,14 @@ class QueryRequest:
             raise InvalidInput(f"unknown expansion {self.expand!r}; known: complete, facts")
         if self.token_budget is not None and self.token_budget < 1:
             raise InvalidInput(f"the token budget is {self.token_budget}; it must be at least 1")
+
+
+def _pairs(metadata: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    if metadata is None:
+        return ()
+    if not isinstance(metadata, Mapping) or not all(isinstance(value, str) for value in metadata.values()):
+        raise InvalidInput(f"the filter 'metadata' must be names with texts, not {metadata!r}")
+    return tuple(sorted(metadata.items()))
 
 
 def _instant(value: TimeLike, zone: str | None) -> int | None:

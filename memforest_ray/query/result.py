@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from memforest_ray.facts.times import EventTime
 from memforest_ray.ids import CellId, FactId, ScopeId, SessionId, TurnId
+from memforest_ray.models.chat import ChatUsage
 
-__all__ = ["Answer", "EmptyReason", "Hit", "RecalledTree", "Result", "Trace"]
+__all__ = ["Answer", "EmptyReason", "Hit", "RecalledTree", "Result", "Trace", "Why"]
 
 
 class EmptyReason(StrEnum):
@@ -45,7 +46,11 @@ class Hit:
     path: tuple[str, ...] = ()
     """Intervals of the nodes from the tree's root down to it."""
     note: str = ""
-    """Why it stands where it does, when time decided: "last residence before 2021-03-04"."""
+    """Why it stands where it does, when time decided: "before 2021-03-04: residence"."""
+    timely: bool = True
+    """Not known to be of another time than the question asks for."""
+    why: "Why | None" = None
+    """What its score is made of, when that was asked for."""
 
     def to_json(self) -> dict[str, Any]:
         """As msgpack and JSON types."""
@@ -63,6 +68,30 @@ class Hit:
             "tree": self.tree,
             "path": list(self.path),
             "note": self.note,
+            "timely": self.timely,
+            **({} if self.why is None else {"why": self.why.to_json()}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a hit ranks where it does."""
+
+    parts: tuple[tuple[str, float], ...]
+    """What each signal gives to its logit, the greatest first; with the bias they add up to it."""
+    mention: TurnId | None = None
+    """The turn whose words and times it shows."""
+    mentions: int = 1
+    """How often it was said."""
+    time: str = "unknown"
+    """Which of its times counts: "event", "source" or "unknown"."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "parts": {name: round(value, 4) for name, value in self.parts},
+            "mention": self.mention,
+            "mentions": self.mentions,
+            "time": self.time,
         }
 
 
@@ -103,6 +132,10 @@ class Trace:
     """What could not be done as asked, one sentence each."""
     reading: tuple[str, ...] = ()
     """What the question was understood to say about time, one phrase each."""
+    usage: ChatUsage = field(default_factory=ChatUsage)
+    """What was asked of a chat model."""
+    asked_ms: int | None = None
+    """When the question was taken to be asked, as far as known: never later than what it may know."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -111,6 +144,11 @@ class Trace:
             "nodes_visited": self.nodes_visited,
             "fallbacks": list(self.fallbacks),
             "reading": list(self.reading),
+            "usage": {
+                "calls": self.usage.calls,
+                "prompt_tokens": self.usage.prompt_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+            },
         }
 
 
@@ -123,6 +161,10 @@ class Result:
     trace: Trace
     reason: EmptyReason | None = None
     message: str = ""
+    """Why there are no hits, or what was asked for and is not among them."""
+    lead: float | None = None
+    """How far the best of whom the question names is ahead of the best of others; None: not asked, or nobody to
+    confuse."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -1,7 +1,8 @@
-"""Search: one question to one version. Recall, browse, time, rank, assemble; pure, no I/O, milliseconds."""
+"""Search: one question to one version. Recall, browse, time, rank, assemble; no I/O, milliseconds."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
@@ -9,21 +10,33 @@ from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Version
 from memforest_ray.ids import CellId, ItemId
-from memforest_ray.query.browse import browse_of
-from memforest_ray.query.chains import Pick, pick
+from memforest_ray.query.allowed import Allowed, filtered, in_time
+from memforest_ray.query.attribution import lead_of
+from memforest_ray.query.bearings import bearings_of
+from memforest_ray.query.browse import Browsed
+from memforest_ray.query.corrected import held_back
+from memforest_ray.query.directions import MEASURED
 from memforest_ray.query.hits import HitMaker
 from memforest_ray.query.inquiry import Inquiry, inquire
-from memforest_ray.query.rank import Allowed, Ranking, filtered, in_order, in_time, score
+from memforest_ray.query.modes import mode_of
+from memforest_ray.query.passages import PASSAGE_CHARS, passage
+from memforest_ray.query.picks import Picked, pick
+from memforest_ray.query.question import Question
+from memforest_ray.query.rank import Ranking, in_order, score, without
 from memforest_ray.query.recall import TREES_MAX, recall
+from memforest_ray.query.render import line, tokens
 from memforest_ray.query.request import QueryRequest
+from memforest_ray.query.reranking import RERANKED_MAX, reranked
+from memforest_ray.query.rereading import reread
 from memforest_ray.query.result import EmptyReason, Hit, RecalledTree, Result, Trace
+from memforest_ray.query.steps import Embed, Steps, alone
 from memforest_ray.query.temporal import TimeReading, read_time, span_text
+from memforest_ray.trees.routing import entity_key
 
-__all__ = ["search"]
+__all__ = ["DEFAULT", "NEIGHBOUR", "search", "search_steps"]
 
 COMPLETE_CHARS_MAX: Final = 200_000
 """Most characters that fully expanded trees give together: some 50,000 tokens, what a long context holds."""
-_CHARS_PER_TOKEN: Final = 4
 DEFAULT: Final = Ranking()
 NEIGHBOUR: Final = 0.45
 """For callers that know no embedder; `Fingerprint.neighbour` is the real one."""
@@ -37,39 +50,90 @@ def search(
     *,
     neighbour: float = NEIGHBOUR,
 ) -> Result:
+    """Answer a query without models. Raises InvalidInput for an unknown mode."""
+    return alone(search_steps(version, request, vector, ranking, neighbour=neighbour))
+
+
+def search_steps(
+    version: Version,
+    request: QueryRequest,
+    vector: NDArray[np.floating[Any]] | None,
+    ranking: Ranking = DEFAULT,
+    *,
+    neighbour: float = NEIGHBOUR,
+    attribute: bool = False,
+) -> Steps[Result]:
     """Answer a query. `vector` is the question's (None or zero: unknown to the embedder); `neighbour` the embedder's.
 
-    Raises InvalidInput for an unknown mode.
+    With `attribute` the result says whether it is of whom the question names (`lead`), which `ask` needs. Raises
+    InvalidInput for an unknown mode.
     """
-    browse = browse_of(request.mode)
+    browse = mode_of(request.mode)
     if not len(version.index):
         return _nothing(version, request)
     inquiry = inquire(version, request, vector)
-    reading = read_time(request.text, inquiry.asked_ms, request.zone)
-    trees_max = max(TREES_MAX, request.k) if request.expand == "complete" else TREES_MAX
-    trees = (
-        () if request.mode == "flat" and request.expand == "facts" else recall(inquiry, ranking.root_share, trees_max)
-    )
-    browsed = browse(inquiry, trees[:TREES_MAX])
-    scores = score(inquiry, browsed.leaves, reading, ranking)
-    maker = HitMaker(inquiry, scores, {tree.scope: tree.score for tree in trees})
+    reading = read_time(request.text, inquiry.asked_ms, request.zone, _names(inquiry))
     time = in_time(inquiry, reading)
     if not time.any:
         return _outside(version, request, reading)
     allowed = filtered(inquiry, time)
-    picks = pick(inquiry, reading, neighbour)
+    bearings = bearings_of(inquiry, reading, (yield from _vectors(reading)))
+    trees_max = max(TREES_MAX, request.k) if request.expand == "complete" else TREES_MAX
+    trees = (
+        () if request.mode == "flat" and request.expand == "facts" else recall(inquiry, ranking.root_share, trees_max)
+    )
+    browsed = yield from browse(inquiry, trees[:TREES_MAX], allowed)
+    again = yield from reread(inquiry, vector)
+    scores = score(inquiry, browsed, reading, ranking, again)
+    if again is not None:
+        inquiry = replace(inquiry, cells=np.maximum(inquiry.cells, again.cells))
+    picked = pick(inquiry, bearings, scores.facts, neighbour)
+    scores = without(scores, _untimely(inquiry, picked), picked.elsewhere, ranking)
+    scores = held_back(inquiry, scores, ranking)
+    maker = HitMaker(inquiry, scores, {tree.scope: tree.score for tree in trees})
     found = (
         _complete(inquiry, maker, trees, allowed)
         if request.expand == "complete"
-        else _ranked(inquiry, maker, allowed, picks)
+        else _ranked(inquiry, maker, allowed, picked)
     )
+    if request.rerank and request.expand == "facts":
+        found = yield from _reranked(inquiry, found, ranking, browsed)
     hits = tuple(_within_budget(found, request))
-    trace = Trace(request.mode, trees[:TREES_MAX], browsed.nodes_visited, _fallbacks(inquiry), reading.phrases)
+    trace = _trace(inquiry, reading, trees, browsed)
     if hits:
-        return Result(version.number, hits, trace)
+        lead = lead_of(inquiry, maker.scores, ranking) if attribute else None
+        return Result(version.number, hits, trace, message=picked.missing, lead=lead)
     return _empty(
         version, request, EmptyReason.FILTERED, "what was found does not pass the filters or the budget", trace
     )
+
+
+def _names(inquiry: Inquiry) -> frozenset[str]:
+    """Words of the names of those who speak: they ask for nothing in particular."""
+    return frozenset(word for name in inquiry.speakers.values() for word in entity_key(name).split())
+
+
+def _vectors(reading: TimeReading) -> Steps[Any]:
+    """Of what is asked for and of what it is measured from; nothing where a question measures nothing."""
+    if reading.direction not in MEASURED:
+        return {}
+    return (yield Embed(tuple(dict.fromkeys((reading.topic, *reading.anchors)))))
+
+
+def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_]:
+    """By number of the fact: known to be of another time than the question asks for."""
+    count = len(inquiry.corpus.statements.facts)
+    untimely = np.zeros(count, bool) if picked.excluded is None else picked.excluded.copy()
+    untimely[[number for name in picked.untimely if (number := inquiry.fact_number(name)) >= 0]] = True
+    untimely[[number for each in picked.picks if (number := inquiry.fact_number(each.fact.id)) >= 0]] = False
+    return untimely
+
+
+def _trace(inquiry: Inquiry, reading: TimeReading, trees: tuple[RecalledTree, ...], browsed: Browsed) -> Trace:
+    words_alone = () if inquiry.has_vector else ("the embedder does not know this script: words alone decided",)
+    fallbacks = (*words_alone, *browsed.fallbacks)
+    mode, visited = inquiry.request.mode, browsed.nodes_visited
+    return Trace(mode, trees[:TREES_MAX], visited, fallbacks, reading.phrases, browsed.usage, inquiry.asked_ms)
 
 
 def _empty(
@@ -93,24 +157,18 @@ def _outside(version: Version, request: QueryRequest, reading: TimeReading) -> R
     return _empty(version, request, EmptyReason.NO_MATCH, message, Trace(request.mode, reading=reading.phrases))
 
 
-def _fallbacks(inquiry: Inquiry) -> tuple[str, ...]:
-    if inquiry.has_vector:
-        return ()
-    return ("the embedder does not know this script: words alone decided",)
-
-
-def _ranked(inquiry: Inquiry, maker: HitMaker, allowed: Allowed, picks: Sequence[Pick]) -> Iterator[Hit]:
+def _ranked(inquiry: Inquiry, maker: HitMaker, allowed: Allowed, picked: Picked) -> Iterator[Hit]:
     """What time singles out, then the rest by score; each fact and each cell once."""
-    picked = {each.fact.id: each for each in picks if inquiry.allows(each.fact.id, allowed.facts)}
+    picks = {each.fact.id: each for each in picked.picks if inquiry.allows(each.fact.id, allowed.facts)}
     ranked = in_order(inquiry, maker.scores, allowed)
     first = next(ranked, None)
-    for each in picked.values():
+    for each in picks.values():
         own = maker.score_of(each.fact.id)
         yield maker.of_fact(each.fact, own if first is None else max(own, first.score), each.mention, each.note)
     cells: set[CellId] = set()
     for found in chain(() if first is None else (first,), ranked):
         if found.fact is not None:
-            fact = None if found.fact in picked else inquiry.fact(found.fact)
+            fact = None if found.fact in picks else inquiry.fact(found.fact)
             if fact is not None:
                 yield maker.of_fact(fact, found.score)
             continue
@@ -120,7 +178,7 @@ def _ranked(inquiry: Inquiry, maker: HitMaker, allowed: Allowed, picks: Sequence
             yield maker.of_cell(cell, found.score)
 
 
-def _complete(inquiry: Inquiry, maker: HitMaker, trees: Sequence[RecalledTree], allowed: Allowed) -> Iterator[Hit]:
+def _complete(inquiry: Inquiry, maker: HitMaker, trees: tuple[RecalledTree, ...], allowed: Allowed) -> Iterator[Hit]:
     """The best trees, each with all its leaves in order of time; an item that stands in several trees once."""
     told: set[ItemId] = set()
     for tree in trees[: inquiry.request.k]:
@@ -130,17 +188,48 @@ def _complete(inquiry: Inquiry, maker: HitMaker, trees: Sequence[RecalledTree], 
                 yield from maker.of_leaf(leaf, tree.scope)
 
 
+def _reranked(inquiry: Inquiry, found: Iterator[Hit], ranking: Ranking, browsed: Browsed) -> Steps[Iterator[Hit]]:
+    """The best hits in the order that a model's grades give them."""
+    best = list(islice(found, max(inquiry.request.k, RERANKED_MAX)))
+    if not best:
+        return found
+    hits, reply = yield from reranked(inquiry, best, ranking)
+    browsed.usage += reply.usage
+    if reply.value is None:
+        browsed.fallbacks.append(f"the model did not rerank ({reply.failure or 'no answer'}): scores decided")
+    return iter(hits)
+
+
 def _within_budget(hits: Iterable[Hit], request: QueryRequest) -> Iterator[Hit]:
-    """Hits as long as they fit: k of them, or as many characters as complete trees may have; and the tokens allowed."""
+    """Hits as long as they fit: k of them, or as many characters as complete trees may have; and the tokens allowed.
+
+    Tokens are those of the rendered line, both times included. Long dialogue that does not fit is cut to the passage
+    that holds most of what is asked for.
+    """
     complete = request.expand == "complete"
-    left = COMPLETE_CHARS_MAX if complete else None
-    if request.token_budget is not None:
-        left = min(left or request.token_budget * _CHARS_PER_TOKEN, request.token_budget * _CHARS_PER_TOKEN)
+    chars, left = COMPLETE_CHARS_MAX, request.token_budget
     for given, hit in enumerate(hits):
         if given == request.k and not complete:
             return
+        chars -= len(hit.text) * complete
+        if chars < 0:
+            return
+        fitting = hit
         if left is not None:
-            if len(hit.text) > left:
+            fitting = hit if _cost(hit) <= left else _cut(hit, request.text)
+            left -= _cost(fitting)
+            if left < 0:
                 return
-            left -= len(hit.text)
-        yield hit
+        yield fitting
+
+
+def _cost(hit: Hit) -> int:
+    """Tokens of a hit's line and its end."""
+    return tokens(line(hit)) + 1
+
+
+def _cut(hit: Hit, question: str) -> Hit:
+    if hit.kind == "fact" or len(hit.text) <= PASSAGE_CHARS:
+        return hit
+    part, _ = passage(hit.text, dict.fromkeys(Question.of(question).terms, 1.0))
+    return replace(hit, text=f"... {part} ...")

@@ -17,6 +17,9 @@ __all__ = ["CLOUD_SCHEMES", "open_store", "probe"]
 CLOUD_SCHEMES = ("s3", "gs", "az")
 _KNOWN = "a folder, file://, memory://, " + ", ".join(f"{scheme}://" for scheme in CLOUD_SCHEMES)
 
+_PROBES_MAX = 4
+"""Tries of a probe: a store under load may answer any conditional write with a conflict."""
+
 _memories: dict[str, MemoryStore] = {}
 
 
@@ -66,11 +69,23 @@ async def probe(store: ObjectStore, random: Random) -> None:
     Raises:
         StoreUnavailable: the store cannot be written, or ignores a condition and would lose writes.
     """
-    key = f"{PROBES}{random.nonce()}"
-    try:
-        await _try_conditions(store, key)
-    finally:
-        await store.delete(key)
+    for _ in range(_PROBES_MAX):
+        key = f"{PROBES}{random.nonce()}"
+        try:
+            await _try_conditions(store, key)
+        except (AlreadyExists, Precondition) as error:
+            # Under a fresh name nothing can stand in the way: a conflict in which nothing landed, or our own retry.
+            conflict = error
+        else:
+            return
+        finally:
+            await store.delete(key)
+    raise StoreUnavailable(
+        f"The store {store.url} refused {_PROBES_MAX} writes that nothing stood in the way of. Nothing was changed; "
+        "the same call can be made again.",
+        url=store.url,
+        refused=True,
+    ) from conflict
 
 
 async def _try_conditions(store: ObjectStore, key: str) -> None:

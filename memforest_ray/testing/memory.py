@@ -1,7 +1,7 @@
 """A memory without storage, models or event loop: what was said in, a version and answers out."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from immutables import Map
@@ -14,7 +14,7 @@ from memforest_ray.facts.instants import parse_instant
 from memforest_ray.facts.sessions import Session, SessionRecord, Turn, admit
 from memforest_ray.facts.times import EventTime, Precision
 from memforest_ray.facts.words import query_tokens
-from memforest_ray.ids import CellId, FactId, ItemId, SessionId, digest
+from memforest_ray.ids import CellId, FactId, ItemId, NodeId, SessionId, digest
 from memforest_ray.index.index import Index
 from memforest_ray.index.rows import (
     Row,
@@ -27,14 +27,19 @@ from memforest_ray.index.rows import (
 )
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Result
-from memforest_ray.query.search import search
+from memforest_ray.query.search import search_steps
+from memforest_ray.query.steps import Consult, Embed, Steps, Tell, unanswered
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
 from memforest_ray.trees.leaves import cell_leaf, fact_leaf
 from memforest_ray.trees.nodes import Leaf
 from memforest_ray.trees.routing import Entities
 from memforest_ray.trees.scenes import Scenes, Thresholds
+from memforest_ray.trees.selection import select_lines
+from memforest_ray.trees.summaries import RefreshPlan, Summary
 
-__all__ = ["Memory", "days", "instant", "word_vector"]
+__all__ = ["Memory", "days", "embedding", "instant", "word_vector"]
+
+T = TypeVar("T")
 
 DIMENSION = 256
 _THRESHOLDS = Thresholds(0.70, 0.58, 0.88)
@@ -61,6 +66,22 @@ def word_vector(text: str) -> Vector:
             vector[int(digest(word), 16) % DIMENSION] += 1
     length = float(np.linalg.norm(vector))
     return (vector / length if length else vector).astype(np.float16)
+
+
+def embedding(steps: Steps[T]) -> T:
+    """What steps come to with word vectors, and without a chat model."""
+    answer: Any = None
+    while True:
+        try:
+            effect = steps.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        answer = unanswered(effect) if isinstance(effect, Consult | Tell) else _vectors(effect)
+
+
+def _vectors(effect: Embed) -> dict[str, Vector]:
+    return {text: word_vector(text) for text in effect.texts}
 
 
 class Memory:
@@ -105,8 +126,9 @@ class Memory:
         return self._version
 
     def ask(self, text: str, **options: Any) -> Result:
-        """What a query finds; `options` are those of `QueryRequest.of`."""
-        return search(self.version, QueryRequest.of(text, **options), word_vector(text))
+        """What a query finds without a chat model; `options` are those of `QueryRequest.of`."""
+        steps = search_steps(self.version, QueryRequest.of(text, **options), word_vector(text))
+        return embedding(steps)
 
     def _made(self) -> Version:
         facts = Facts().edit(self.mentions).facts
@@ -129,6 +151,7 @@ class Memory:
             scenes=scenes.scenes,
             trees=forest.trees,
             placements=forest.placements,
+            summaries=Map(_summaries(forest)),
         )
 
     def _cell_row(self, cell: Cell) -> Row:
@@ -146,3 +169,13 @@ class Memory:
 
         fanouts = {"session": 4, "entity": 8, "scene": 8}
         return plan_edits(Map(), Map(), moves, leaf_before=leaf, leaf_after=leaf, fanouts=fanouts)
+
+
+def _summaries(forest: ForestEdit) -> dict[NodeId, Summary]:
+    """Of every node, by selection."""
+    plan = RefreshPlan(forest.added, summaries={}, model="select-1")
+    while not plan.finished:
+        for request in plan.ready():
+            lines = [line for text in request.texts for line in text.splitlines()]
+            plan.done(request.node_id, "\n".join(select_lines(lines, request.chars_max)), "select")
+    return plan.results()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from immutables import Map, MapMutation
@@ -26,6 +27,9 @@ __all__ = [
 Trees: TypeAlias = Map[ScopeId, MemTree]
 Placements: TypeAlias = Map[ItemId, frozenset[ScopeId]]
 """Fact or cell -> the trees that have a leaf of it."""
+
+
+_NOTHING: Mapping[ScopeId, MemTree] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,13 @@ def plan_edits(
     leaf_before: Callable[[ItemId], Leaf],
     leaf_after: Callable[[ItemId], Leaf],
     fanouts: Mapping[str, int],
+    grafts: Mapping[ScopeId, MemTree] = _NOTHING,
 ) -> ForestEdit:
     """The forest after `moves`.
 
     `leaf_before` knows items as they were, `leaf_after` as they are; an item in both parts of a move whose
     leaf is the same is left alone. `fanouts` gives children per node by family, for trees that are born here.
+    `grafts` are trees that came whole from elsewhere: their leaves are among those that a move inserts.
     Raises ValueError when a move does not fit its tree.
     """
     before, after = cache(leaf_before), cache(leaf_after)
@@ -80,7 +86,12 @@ def plan_edits(
     for scope in sorted(moves):
         move = moves[scope]
         tree = trees[scope] if scope in trees else MemTree(scope, fanouts[scope_family(scope)])
-        edit = tree.edit(*_leaves(move, before, after))
+        graft = grafts.get(scope)
+        insert, remove = _leaves(move, before, after)
+        if graft is not None:
+            whole = {leaf.item for leaf in graft.leaves()}
+            insert = [leaf for leaf in insert if leaf.item not in whole]
+        edit = tree.edit(insert, remove, graft)
         if edit.tree.root == tree.root:
             continue
         added += [(scope, node) for node in edit.added]

@@ -1,5 +1,7 @@
 """Leaves: what a fact or a cell is to a tree."""
 
+from functools import lru_cache
+
 from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell, cell_text
 from memforest_ray.facts.sessions import SessionRecord
@@ -9,10 +11,18 @@ from memforest_ray.trees.nodes import Leaf, order_key
 
 __all__ = ["cell_leaf", "day_of", "fact_leaf"]
 
+_DAY_MS = 86_400_000
+
 
 def day_of(instant_ms: int | None) -> str:
     """The UTC day as `2023-05-08`; nothing for an unknown time."""
-    return "" if instant_ms is None else f"{to_datetime(instant_ms):%Y-%m-%d}"
+    return "" if instant_ms is None else _day(instant_ms // _DAY_MS)
+
+
+@lru_cache(maxsize=1 << 14)
+def _day(number: int) -> str:
+    """A day, by its number since 1970: most of what is said falls on few of them."""
+    return f"{to_datetime(number * _DAY_MS):%Y-%m-%d}"
 
 
 def _dated(day: str, text: str) -> str:

@@ -58,6 +58,10 @@ class Leaf:
     def count(self) -> int:
         return 1
 
+    @property
+    def level(self) -> int:
+        return 0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:

@@ -6,7 +6,8 @@ entities are active with the same members and the same labels.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias
+from functools import lru_cache
+from typing import Any, Final, Protocol, TypeAlias
 
 from immutables import Map
 
@@ -22,6 +23,7 @@ __all__ = [
     "Move",
     "Moves",
     "Routable",
+    "UnreadEntities",
     "entity_key",
     "entity_scope",
     "scene_scope",
@@ -83,6 +85,7 @@ def scope_family(scope: ScopeId) -> str:
     return scope.partition(":")[0]
 
 
+@lru_cache(maxsize=1 << 14)
 def entity_key(label: str) -> str:
     """The spelling under which mentions of an entity meet: NFKC, casefold, white space folded, any script."""
     return " ".join(fold(label).split())
@@ -120,11 +123,17 @@ class EntitiesEdit:
     moves: Moves
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entities:
     """All entities of a forest, active or not."""
 
     by_key: Map[str, Entity] = field(default_factory=Map)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entities) and self.by_key == other.by_key
+
+    def __hash__(self) -> int:
+        return hash(self.by_key)
 
     def edit(self, added: Iterable[Routable], removed: Iterable[Routable] = ()) -> EntitiesEdit:
         """Entities without `removed` and with `added`; a fact that changed is in both.
@@ -165,6 +174,30 @@ class Entities:
         """Facts that carry an entity, whether it is active or not."""
         entity = self.by_key.get(key)
         return frozenset() if entity is None else frozenset(entity.facts)
+
+
+class UnreadEntities(Entities):
+    """The entities of some facts, made when they are first asked for: a question seldom does."""
+
+    __slots__ = ("_facts", "_found")
+    _facts: Iterable[Routable] | None
+    _found: Map[str, Entity]
+
+    def __init__(self, facts: Iterable[Routable]) -> None:
+        object.__setattr__(self, "_facts", facts)
+        object.__setattr__(self, "_found", Map())
+
+    @property
+    def by_key(self) -> Map[str, Entity]:
+        # Two threads may make them at once: they come to the same.
+        facts = self._facts
+        if facts is not None:
+            object.__setattr__(self, "_found", Entities().edit(facts).entities.by_key)
+            object.__setattr__(self, "_facts", None)
+        return self._found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Entities, (self.by_key,)
 
 
 def _spellings(fact: Routable) -> list[tuple[str, str, bool]]:

@@ -8,7 +8,7 @@ Placement depends on arrival, as any such clustering does; it is therefore part 
 computed again on load. `rescene` does it anew in canonical order.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NewType, TypeAlias
 
@@ -118,11 +118,19 @@ class Scenes:
     scene_of: Map[FactId, SceneId] = field(default_factory=Map)
     gates: Map[str, Map[SceneId, None]] = field(default_factory=Map)
 
-    def edit(self, added: Iterable[Routable], removed: Iterable[Routable] = (), *, vector_of: VectorOf) -> ScenesEdit:
+    def edit(
+        self,
+        added: Iterable[Routable],
+        removed: Iterable[Routable] = (),
+        *,
+        vector_of: VectorOf,
+        together: Iterable[Sequence[FactId]] = (),
+    ) -> ScenesEdit:
         """Scenes without `removed` and with `added`, placed in the order given.
 
         A fact that changed is in both and keeps its place, unless its domain changed. `vector_of` is asked
-        for a removed fact, too: it is the fact as it was.
+        for a removed fact, too: it is the fact as it was. `together` were one scene each elsewhere: what of them is
+        new here stays one, and is joined with others only when it has come as close as any two scenes must.
         """
         work = _Work(self)
         arriving = {fact.id: fact for fact in added}
@@ -132,11 +140,12 @@ class Scenes:
                 del arriving[old.id]
             else:
                 work.leave(old, vector_of)
+        grown = work.found(_companies(together, arriving), vector_of)
         by_gate: dict[str, list[Routable]] = {}
         for fact in arriving.values():
             by_gate.setdefault(fact.domain, []).append(fact)
-        for gate in sorted(by_gate):
-            work.place(gate, by_gate[gate], vector_of)
+        for gate in sorted({*by_gate, *grown}):
+            work.place(gate, by_gate.get(gate, ()), vector_of, grown.get(gate, set()))
         return work.finish()
 
     def rescene(self, facts: Iterable[Routable], *, vector_of: VectorOf) -> ScenesEdit:
@@ -171,6 +180,17 @@ class Scenes:
                 raise CorruptState(f"scene {name} is not what its row says; nothing was changed", scene=name)
             work.put(scene)
         return work.finish().scenes
+
+
+def _companies(together: Iterable[Sequence[FactId]], arriving: dict[FactId, Routable]) -> Iterator[list[Routable]]:
+    """Takes out of `arriving` those that come as a scene: at least two, of one domain."""
+    for names in together:
+        company = [arriving[name] for name in names if name in arriving]
+        company = [fact for fact in company if fact.domain == company[0].domain]
+        if len(company) >= SCENE_TREE_MIN:
+            for fact in company:
+                del arriving[fact.id]
+            yield company
 
 
 def _found(gate: str, facts: Sequence[Routable], vectors: Sums) -> Scene:
@@ -227,10 +247,21 @@ class _Work:
         self.renewed.add(new.id)
         return True
 
-    def place(self, gate: str, facts: Sequence[Routable], vector_of: VectorOf) -> None:
-        """Gives facts of one gate their scenes, then joins scenes that have come close."""
+    def found(self, companies: Iterable[Sequence[Routable]], vector_of: VectorOf) -> dict[str, set[SceneId]]:
+        """Each company becomes a scene; their names by gate."""
+        grown: dict[str, set[SceneId]] = {}
+        for company in companies:
+            known = [(fact, vector) for fact in company if (vector := vector_of(fact)).any()]
+            if known:
+                vectors = np.stack([vector for _, vector in known]).astype(np.float64)
+                scene = _found(company[0].domain, [fact for fact, _ in known], vectors)
+                self.put(scene)
+                grown.setdefault(scene.gate, set()).add(scene.id)
+        return grown
+
+    def place(self, gate: str, facts: Sequence[Routable], vector_of: VectorOf, grown: set[SceneId]) -> None:
+        """Gives facts of one gate their scenes, then joins scenes that have come close, also those already `grown`."""
         known = [(fact, vector) for fact in facts if (vector := vector_of(fact)).any()]
-        grown: set[SceneId] = set()
         for start in range(0, len(known), _CHUNK):
             chunk = known[start : start + _CHUNK]
             grown |= self._place([fact for fact, _ in chunk], np.stack([vector for _, vector in chunk]), gate)

@@ -2,11 +2,17 @@
 
 A summary is looked up by the hash of its inputs, so a subtree that says the same makes no request. Children
 that fit together *are* the summary. The rest is scheduled by dependency, not by level: a node is ready when
-its last child is, whatever its tree, and the one with the longest way to its root comes first.
+the last summary that it is made of is there, whatever its tree, and the one with the longest way to go comes first.
+
+A model is shown the newest leaves of a node themselves, and of what is older the summaries (`parts`). So it does not
+have to wait for the summaries of what has just come, since that mostly stands at the end: after a session the nodes
+on the right edge of a tree, one on each level, are written all at once. What a node is shown follows from what is
+below it alone, and so does the hash.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from memforest_ray.ids import NodeId, ScopeId, digest
@@ -15,6 +21,9 @@ from memforest_ray.trees.selection import select_lines
 
 __all__ = [
     "CONCAT_CHARS_MAX",
+    "PARTS_CHARS_MAX",
+    "RECENT_LEAVES_MAX",
+    "SUMMARY_CHARS_ASKED",
     "SUMMARY_CHARS_MAX",
     "RefreshPlan",
     "SelectionSummarizer",
@@ -23,6 +32,8 @@ __all__ = [
     "Summary",
     "SummaryReply",
     "SummaryRequest",
+    "parts",
+    "recent_leaves",
     "summary_inputs",
     "summary_of_row",
     "summary_row",
@@ -32,6 +43,12 @@ CONCAT_CHARS_MAX: Final = 640
 """160 tokens of about 4 characters: children's texts that fit in this are kept whole."""
 SUMMARY_CHARS_MAX: Final = 800
 """200 tokens: bounds every summary, and by k times itself the prompt of the next level."""
+SUMMARY_CHARS_ASKED: Final = 480
+"""120 tokens: what a model is asked for at most. Its time goes by the length of what it writes."""
+RECENT_LEAVES_MAX: Final = 24
+"""Newest leaves of a node that a model reads itself: what one session adds to a tree, as a rule."""
+PARTS_CHARS_MAX: Final = 12_800
+"""Twice what eight full summaries take: nodes that would be shown more are shown their children only."""
 
 Source: TypeAlias = Literal["concat", "select", "model"]
 
@@ -42,7 +59,7 @@ class Summary:
 
     text: str
     inputs: str
-    """Hash of the children's texts and of what summarises them; empty for the stand-in of a failure."""
+    """Hash of its parts' texts and of what summarises them; empty for the stand-in of a failure."""
     source: Source
     stale: bool = False
     """It, or a summary below it, stands in for one that failed or has not been made yet."""
@@ -55,7 +72,7 @@ class SummaryRequest:
     node_id: NodeId
     scope: ScopeId
     texts: tuple[str, ...]
-    """Of the children, chronological; each may have several lines."""
+    """Of its parts, chronological; each may have several lines."""
     source_ms: Range | None
     event_ms: Range | None
     priority: int
@@ -71,7 +88,9 @@ class SummaryReply:
     text: str | None
     failure: str | None = None
     calls: int = 0
+    retries: int = 0
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
 
 
@@ -104,6 +123,21 @@ def _selected(texts: Iterable[str], chars_max: int) -> str:
     return "\n".join(select_lines([line for text in texts for line in text.splitlines()], chars_max))
 
 
+def _newest(texts: Iterable[str], chars_max: int) -> str:
+    """The last lines that fit: a thirtieth of the time of a selection."""
+    kept: list[str] = []
+    left = chars_max
+    for line in reversed([line for text in texts for line in text.splitlines()]):
+        if len(line) > left and kept:
+            break
+        kept.append(line[:left])
+        left -= len(line) + 1
+    return "\n".join(reversed(kept))
+
+
+Extract: TypeAlias = Callable[[Iterable[str], int], str]
+
+
 def summary_inputs(texts: Sequence[str], model: str) -> str:
     """The hash under which a summary is found again."""
     return digest(model, *texts)
@@ -124,13 +158,53 @@ def summary_of_row(row: Mapping[str, Any]) -> Summary:
     return Summary(row["text"], row["inputs"], row["source"], row["stale"])
 
 
+def recent_leaves(model: str) -> int:
+    """What `parts` is asked with: none where no call is made that could be waited for."""
+    return 0 if model == SelectionSummarizer.model else RECENT_LEAVES_MAX
+
+
+def parts(node: Node, recent: int = RECENT_LEAVES_MAX) -> tuple[Child, ...]:
+    """What a summary of `node` is made of, in order: its newest leaves, up to `recent`, and nodes that hold the rest.
+
+    With `recent` 0, or where that would be too much, simply its children.
+    """
+    found = tuple(_parts(node, recent))
+    chars = sum(len(part.text) if isinstance(part, Leaf) else SUMMARY_CHARS_MAX for part in found)
+    return found if chars <= PARTS_CHARS_MAX else node.children
+
+
+def _parts(node: Node, recent: int) -> Iterator[Child]:
+    shown: list[Iterable[Child]] = []
+    for child in reversed(node.children):
+        if isinstance(child, Leaf):
+            shown.append((child,))
+        elif child.count <= recent:
+            recent -= child.count
+            shown.append(_leaves(child))
+        else:
+            # The summaries of its older part, and its newest leaves; for a few leaves of a node it is not opened.
+            shown.append(_parts(child, recent) if child.level > 1 and recent else (child,))
+            recent = 0
+    return chain.from_iterable(reversed(shown))
+
+
+def _leaves(child: Child) -> Iterator[Leaf]:
+    if isinstance(child, Leaf):
+        yield child
+    else:
+        for below in child.children:
+            yield from _leaves(below)
+
+
 @dataclass(slots=True)
 class _Job:
     scope: ScopeId
     node: Node
-    parent: NodeId | None = None
+    parts: tuple[Child, ...]
+    needed_by: list["_Job"] = field(default_factory=list)
+    """Whose parts hold this node."""
     waiting: int = 0
-    """Children whose summary is still to come."""
+    """Parts whose summary is still to come."""
     priority: int = 0
     depth: int = 0
     """Longest chain of requests that ended here."""
@@ -153,9 +227,14 @@ class RefreshPlan:
         summaries: Mapping[NodeId, Summary],
         model: str,
         reusable: Iterable[Summary] = (),
+        recent: int | None = None,
     ) -> None:
+        """`recent`: for `parts`; by default none where no call is made that could be waited for."""
         self._summaries = summaries
         self._model = model
+        selects = model == SelectionSummarizer.model
+        self._recent = recent_leaves(model) if recent is None else recent
+        self._chars_max = SUMMARY_CHARS_MAX if selects else SUMMARY_CHARS_ASKED
         self._known = {summary.inputs: summary for summary in reusable if summary.inputs}
         self._jobs: dict[NodeId, _Job] = {}
         self._results: dict[NodeId, Summary] = {}
@@ -170,7 +249,7 @@ class RefreshPlan:
     def _plan(self, scope: ScopeId, node: Node) -> None:
         if node.id in self._jobs:
             return
-        self._jobs[node.id] = _Job(scope, node)
+        self._jobs[node.id] = _Job(scope, node, parts(node, self._recent))
         own = self._summaries.get(node.id)
         if own is not None and own.inputs:
             self._known.setdefault(own.inputs, own)
@@ -180,13 +259,13 @@ class RefreshPlan:
 
     def _link(self) -> None:
         for job in self._jobs.values():
-            for child in job.node.children:
-                below = self._jobs.get(child.id) if isinstance(child, Node) else None
-                if below is not None:
-                    below.parent = job.node.id
+            for part in job.parts:
+                needed = self._jobs.get(part.id) if isinstance(part, Node) else None
+                if needed is not None:
+                    needed.needed_by.append(job)
                     job.waiting += 1
         for job in sorted(self._jobs.values(), key=lambda job: -job.node.level):
-            job.priority = 1 + (self._jobs[job.parent].priority if job.parent else 0)
+            job.priority = 1 + max((above.priority for above in job.needed_by), default=0)
 
     @property
     def finished(self) -> bool:
@@ -204,15 +283,25 @@ class RefreshPlan:
         return self._failures
 
     def results(self) -> dict[NodeId, Summary]:
-        """Summaries made so far, children before parents."""
-        return dict(self._results)
+        """Summaries made so far, children before parents; one above a stand-in is stale as that is."""
+        made: dict[NodeId, Summary] = {}
+        for job in sorted(self._jobs.values(), key=lambda job: job.node.level):
+            name, below = job.node.id, (child.id for child in job.node.children if isinstance(child, Node))
+            if name in self._results:
+                own = self._results[name]
+                held = (made.get(child) or self._summaries.get(child) for child in below)
+                stale = own.stale or any(summary is not None and summary.stale for summary in held)
+                made[name] = replace(own, stale=True) if stale and not own.stale else own
+        return made
 
     def ready(self) -> list[SummaryRequest]:
         """Requests that can be made now and were not given out before, the longest remaining path first."""
         jobs, self._ready = self._ready, []
         jobs.sort(key=lambda job: (-job.priority, job.node.first, job.scope))
         return [
-            SummaryRequest(job.node.id, job.scope, job.texts, job.node.source_ms, job.node.event_ms, job.priority)
+            SummaryRequest(
+                job.node.id, job.scope, job.texts, job.node.source_ms, job.node.event_ms, job.priority, self._chars_max
+            )
             for job in jobs
         ]
 
@@ -233,8 +322,12 @@ class RefreshPlan:
         settled: list[_Job] = []
         for job in self._answered(node_id):
             self._failures[job.node.id] = reason
-            settled += self._stand_in(job)
+            settled += self._stand_in(job, _selected)
         self._settle(settled)
+
+    def postponed(self, node_id: NodeId) -> None:
+        """A request is made later: until then the newest lines stand in, marked stale, and so is everything above."""
+        self._settle([settled for job in self._answered(node_id) for settled in self._stand_in(job, _newest)])
 
     def give_up(self, reason: str) -> None:
         """Ends the refresh now: a stand-in for every request that is open, and for those that follow."""
@@ -256,7 +349,7 @@ class RefreshPlan:
             ready += self._decide(ready.pop())
 
     def _decide(self, job: _Job) -> list[_Job]:
-        job.texts = tuple(self._text(child) for child in job.node.children)
+        job.texts = tuple(map(self._text, job.parts))
         job.inputs = summary_inputs(job.texts, self._model)
         total = sum(map(len, job.texts)) + len(job.texts) - 1
         if total <= (CONCAT_CHARS_MAX if len(job.texts) > 1 else SUMMARY_CHARS_MAX):
@@ -279,20 +372,20 @@ class RefreshPlan:
 
     def _resolve(self, job: _Job, text: str, source: Source, *, asked: bool = False) -> list[_Job]:
         """Gives a node its summary; the jobs that this makes ready."""
-        below = [child.id for child in job.node.children if isinstance(child, Node)]
-        stale = any(self._summary(name).stale for name in below)
+        stale = any(isinstance(part, Node) and self._summary(part.id).stale for part in job.parts)
         return self._finish(job, Summary(text, job.inputs, source, stale), asked=asked)
 
-    def _stand_in(self, job: _Job) -> list[_Job]:
-        text = _selected(job.texts, SUMMARY_CHARS_MAX)
+    def _stand_in(self, job: _Job, extract: Extract) -> list[_Job]:
+        text = extract(job.texts, SUMMARY_CHARS_MAX)
         return self._finish(job, Summary(text, "", "select", stale=True), asked=True)
 
     def _finish(self, job: _Job, summary: Summary, *, asked: bool) -> list[_Job]:
         job.depth += asked
         self._results[job.node.id] = summary
-        if job.parent is None:
-            return []
-        parent = self._jobs[job.parent]
-        parent.depth = max(parent.depth, job.depth)
-        parent.waiting -= 1
-        return [] if parent.waiting else [parent]
+        ready: list[_Job] = []
+        for above in job.needed_by:
+            above.depth = max(above.depth, job.depth)
+            above.waiting -= 1
+            if not above.waiting:
+                ready.append(above)
+        return ready

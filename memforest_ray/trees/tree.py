@@ -6,14 +6,14 @@ valid for ever, and the nodes that are new in an edit are exactly those whose su
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, Final
 
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, ScopeId
-from memforest_ray.trees.balance import Surgery
+from memforest_ray.trees.joining import Joining
 from memforest_ray.trees.nodes import UNKNOWN_MS, Child, Leaf, Node, OrderKey, node_row, order_key
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Node",
     "OrderKey",
     "check_tree",
+    "names_node",
     "node_row",
     "order_key",
     "rebuild",
@@ -35,7 +36,7 @@ FANOUT_MIN: Final = 3
 """Below it a node that is split leaves halves that have no slack."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MemTree:
     """The leaves of one scope. Every method that changes it returns another tree."""
 
@@ -47,6 +48,12 @@ class MemTree:
     def __post_init__(self) -> None:
         if self.k < FANOUT_MIN:
             raise ValueError(f"a tree has at least {FANOUT_MIN} children per node, not {self.k}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MemTree) and (self.scope, self.k, self.root) == (other.scope, other.k, other.root)
+
+    def __hash__(self) -> int:
+        return hash((self.scope, self.k, self.root))
 
     def __len__(self) -> int:
         return 0 if self.root is None else self.root.count
@@ -98,19 +105,26 @@ class MemTree:
         """At most `n` leaves that follow `order`, nearest first; found as they are asked for."""
         return islice(_forward(self.root, order), n)
 
-    def edit(self, insert: Iterable[Leaf] = (), remove: Iterable[Leaf] = ()) -> "Edit":
+    def edit(self, insert: Iterable[Leaf] = (), remove: Iterable[Leaf] = (), graft: "MemTree | None" = None) -> "Edit":
         """The tree without `remove` and with `insert`; to change a leaf, remove the old and insert the new.
 
-        Costs about the touched paths. Raises ValueError for a leaf to remove that is not there, and for one
-        to insert that is.
+        `graft` is another tree of this scope and fanout, whose leaves come in too: its nodes are shared where no
+        leaf of ours falls among theirs. Costs about the touched paths, and the nodes of `graft`. Raises ValueError
+        for a leaf to remove that is not there, and for one to insert that is.
         """
         inserted, removed = sorted(insert, key=_order), sorted(remove, key=_order)
-        if not inserted and not removed:
+        if not inserted and not removed and graft is None:
             return Edit(self)
-        surgery = Surgery(self.scope, self.k)
-        root = surgery.operate(self.root, inserted, removed)
+        surgery = Joining(self.scope, self.k)
+        root = surgery.operate(self.root, inserted, removed) if inserted or removed else self.root
+        if graft is not None:
+            root = surgery.unite(root, graft.root)
         added, gone = surgery.difference(root)
         return Edit(MemTree(self.scope, self.k, root), added, gone)
+
+    def shaped(self, leaves: Sequence[Leaf], scope: ScopeId) -> "MemTree":
+        """A tree of this shape over other leaves, as many and in order."""
+        return MemTree(scope, self.k, None if self.root is None else _shaped(self.root, iter(leaves), scope))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,12 @@ class Edit:
     added: tuple[Node, ...] = ()
     """Children before parents."""
     removed: tuple[Node, ...] = ()
+
+
+def _shaped(child: Child, leaves: Iterator[Leaf], scope: ScopeId) -> Child:
+    if isinstance(child, Leaf):
+        return next(leaves)
+    return Node.of(scope, tuple(_shaped(below, leaves, scope) for below in child.children))
 
 
 def _order(leaf: Leaf) -> OrderKey:
@@ -189,7 +209,7 @@ class _Rebuild:
 
     def child(self, name: str, parent: str, level: int | None) -> Child:
         """The child `name` of `parent`; `level` is None for the root, which may be of any."""
-        if level == 0 or (level is None and not _names_node(name)):
+        if level == 0 or (level is None and not names_node(name)):
             leaf = self.leaf_of(ItemId(name))
             if leaf is None:
                 raise self._corrupt(parent, f"its item {name} is not there")
@@ -218,12 +238,16 @@ class _Rebuild:
         )
 
 
-def _names_node(name: str) -> bool:
+def names_node(name: str) -> bool:
+    """Whether it is the id of a node, and not of an item."""
     return len(name) == 25 and name.startswith("n")
 
 
-def check_tree(tree: MemTree) -> None:
-    """Asserts everything that is true of any tree: order, balance, counts, ranges, ids, height."""
+def check_tree(tree: MemTree, *, joined: bool = False) -> None:
+    """Asserts everything that is true of any tree: order, balance, counts, ranges, ids, height.
+
+    `joined`: it may have come of a join, which leaves spines as they are from some fanout on (`trees/joining.py`).
+    """
     if tree.root is None:
         return
     leaves = list(tree.leaves())
@@ -231,12 +255,13 @@ def check_tree(tree: MemTree) -> None:
     assert len(tree) == len(leaves)
     if isinstance(tree.root, Node):
         assert len(tree.root.children) >= 2, "a root has at least two children or is a leaf"
-        _check_node(tree, tree.root, thin_allowed=True)
+        _check_node(tree, tree.root, thin_allowed=True, joined=joined)
     half = (tree.k + 1) // 2
-    assert half ** max(tree.height - 1, 0) <= len(leaves), "height is logarithmic"
+    least = half - 1 if joined and half > 2 else half
+    assert least ** max(tree.height - 1, 0) <= len(leaves), "height is logarithmic"
 
 
-def _check_node(tree: MemTree, node: Node, *, thin_allowed: bool) -> None:
+def _check_node(tree: MemTree, node: Node, *, thin_allowed: bool, joined: bool) -> None:
     least = 1 if thin_allowed else (tree.k + 1) // 2
     assert least <= len(node.children) <= tree.k, f"{node} has {len(node.children)} children"
     made = Node.of(tree.scope, node.children)
@@ -245,6 +270,7 @@ def _check_node(tree: MemTree, node: Node, *, thin_allowed: bool) -> None:
     for place, child in enumerate(node.children):
         if isinstance(child, Node):
             assert child.level == node.level - 1, "all leaves are equally deep"
-            _check_node(tree, child, thin_allowed=thin_allowed and place == len(node.children) - 1)
+            last = place == len(node.children) - 1
+            _check_node(tree, child, thin_allowed=last and (thin_allowed or joined), joined=joined)
         else:
             assert node.level == 1

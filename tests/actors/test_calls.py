@@ -43,6 +43,18 @@ class _World:
             raise answer
         return answer
 
+    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any:
+        """One piece of text, then the answer."""
+        self.asked.append((method, *arguments))
+        self.clock.advance(1)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Passivating):
+            raise answer
+        on_text("piece")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[_World, Forests]]:
@@ -108,3 +120,13 @@ async def test_an_actor_is_started_once(world: Callable[..., tuple[_World, Fores
     for _ in range(3):
         await _call(forests, None)
     assert made.started == 1
+
+
+async def test_a_listener_hears_nothing_twice(world: Callable[..., tuple[_World, Forests]]) -> None:
+    """Until the first piece a try is made again as it was; after it the answer comes whole."""
+    made, forests = world(Passivating("p"), Gone("g"), "whole")
+    told: list[str] = []
+    arguments = {"x": 1, "on_text": told.append}
+    assert await forests.call(ANN, "ask", arguments, op_id=None, seen=3, deadline_s=10) == "whole"
+    assert told == ["piece"]
+    assert made.asked == [("tell", "ask", {"x": 1}, 3)] * 2 + [("ask", {"x": 1}, None, 3)]

@@ -1,10 +1,12 @@
 """Which cluster is joined, and what is refused."""
 
+import os
 import socket
 
 import pytest
+import ray
 
-from memforest_actors import cluster, launch
+from memforest_actors import cluster, environment, launch
 from memforest_actors.launch import HeadState
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, InvalidInput
@@ -68,3 +70,22 @@ def test_a_store_in_memory_is_refused() -> None:
     """Actors are other processes: they would each have a store of their own."""
     with pytest.raises(InvalidInput, match="local"):
         cluster.connect(Settings(store="memory://x"))
+
+
+def test_a_refusal_is_told_soon_and_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no Ray head is given up after seconds; the message names mode, token and version as what may differ."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    environment.prepare_driver("disabled")
+    assert os.environ["RAY_NUM_REDIS_GET_RETRIES"] == "5"
+
+    def refuse(**_: object) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refuse)
+    with _listening() as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterUnavailable, match="same mode and token") as refused:
+            cluster.connect(Settings(store="file:///a", address=address))
+    assert address in str(refused.value)
+    assert "nothing was changed" in str(refused.value)

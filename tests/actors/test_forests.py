@@ -236,3 +236,14 @@ async def _residents() -> int:
         return 0
     count: int = await directory.call("residents", timeout_s=5)
     return count
+
+
+async def test_a_text_is_told_while_it_is_written(call: Call) -> None:
+    """Its pieces arrive in order, the whole at the end; errors are ours, as of any call."""
+    told: list[str] = []
+    assert await call("reciting", "recite", words=["bees", "on", "roofs"], on_text=told.append) == "bees on roofs"
+    assert told == ["bees", "on", "roofs"]
+    assert await call("reciting", "recite", words=["alone"]) == "alone"
+    with pytest.raises(NotFound, match="nothing was told"):
+        await call("reciting", "recite", words=[], on_text=told.append)
+    assert len(told) == 3

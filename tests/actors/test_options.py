@@ -13,7 +13,7 @@ ANN = UserId("ann")
 
 def test_a_name_is_a_function_of_store_settings_and_user() -> None:
     """The same forest has the same name; another store, user or setting has another."""
-    same = Settings(store="file:///a", call_deadline_s=1, address="h:1", residents_max=7)
+    same = Settings(store="file:///a", call_deadline_s=1, address="h:1", residents_max=7, log_format="json")
     assert forest_name(same, ANN) == forest_name(SETTINGS, ANN)
     others = {
         forest_name(SETTINGS, ANN),

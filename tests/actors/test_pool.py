@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memforest_actors.options import Patience
-from memforest_actors.pool import Member, Pool, PooledEmbedder, PooledExtractor, PooledSummarizer
+from memforest_actors.options import OFFLINE, Components, Patience
+from memforest_actors.pool import Member, Pool
+from memforest_actors.pooled import PooledChat, PooledEmbedder, PooledExtractor, PooledJudge, PooledSummarizer
 from memforest_actors.refs import Gone
+from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, LLMUnavailable
 from memforest_ray.facts.candidates import CellInput, Extraction
+from memforest_ray.facts.verdicts import Judgement
 from memforest_ray.ids import CellId
+from memforest_ray.models.chat import ChatReply
 from memforest_ray.testing.clock import SeededRandom
 from tests.actors.tiny import TinyEmbedder
 
@@ -35,6 +39,13 @@ class _Fake:
         if self.dead:
             raise Gone(self.name)
         return await self._answer(method, arguments)
+
+    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any:
+        """Tells its answer word by word, and dies of the word "die"."""
+        for word in await self.call(method, *arguments, timeout_s=timeout_s):
+            if word == "die":
+                raise Gone(self.name)
+            on_text(word)
 
     async def pid(self, within_s: float) -> int | None:
         return None if self.dead else 1
@@ -125,7 +136,7 @@ async def test_pooled_extractor() -> None:
 
     member = _Fake("a", extract)
     cells = [CellInput(CellId(f"c{number}"), (), None) for number in range(40)]
-    found = await PooledExtractor(_pool(member)).extract(cells)
+    found = await PooledExtractor(_pool(member), "ann").extract(cells)
     assert [each.cell_id for each in found] == [cell.cell_id for cell in cells]
     assert member.calls == 3
 
@@ -154,5 +165,112 @@ async def test_pooled_summarizer() -> None:
     async def card(_: str, __: tuple[Any, ...]) -> Any:
         return "model-1", "model"
 
-    summarizer = await PooledSummarizer.open(_pool(_Fake("a", card)))
+    summarizer = await PooledSummarizer.open(_pool(_Fake("a", card)), "ann")
     assert (summarizer.model, summarizer.source) == ("model-1", "model")
+
+
+async def test_an_answer_is_heard_while_it_is_written() -> None:
+    """From a member that lives; one that is lost half way is not replaced, since its words were heard."""
+    pool = _pool(_Fake("a", _echo, dead=True), _Fake("b", _echo))
+    chat = PooledChat(pool, "ann", "m")
+    words: Any = ["bees", "on", "roofs"]
+    assert [piece async for piece in chat.stream(words)] == words
+    broken: Any = ["bees", "die"]
+    heard: list[str] = []
+    with pytest.raises(ClusterUnavailable, match="lost while it answered"):
+        await _hear(chat, broken, heard)
+    assert heard == ["bees"]
+
+
+async def _hear(chat: PooledChat, request: Any, heard: list[str]) -> None:
+    async for piece in chat.stream(request):
+        heard.append(piece)  # noqa: PERF401 - what was heard before it broke off counts
+
+
+async def test_pooled_judge_and_chat() -> None:
+    """A forest's calls carry its name; judgements come back in order, batch by batch."""
+    seen: list[tuple[str, str]] = []
+
+    async def gateway(method: str, arguments: tuple[Any, ...]) -> Any:
+        seen.append((method, arguments[1]))
+        kind = {"judge": Judgement, "chat": ChatReply}[method]
+        return [kind(None, failure=str(item)) for item in arguments[0]]
+
+    pool = _pool(_Fake("a", gateway))
+    questions: list[Any] = list(range(70))
+    judged = await PooledJudge(pool, "ann", "m").judge(questions)
+    assert [each.failure for each in judged] == [str(number) for number in range(70)]
+    requests: list[Any] = ["q"]
+    assert [each.failure for each in await PooledChat(pool, "ann", "m").chat(requests)] == ["q"]
+    assert seen == [("judge", "ann"), ("judge", "ann"), ("chat", "ann")]
+
+
+def test_a_gateway_serves_what_has_an_endpoint() -> None:
+    """Nothing without one; chat roles and vectors each by itself; a component of one's own stays where it is."""
+    own = {"extractor": "extractor", "summarizer": "summarizer", "embedder": "embedder"}
+    chat = {"extractor": "gateway", "summarizer": "gateway", "embedder": "embedder"}
+    urls = ("http://localhost:1/v1",)
+    assert OFFLINE.served(Settings(llm_urls=())) == own
+    assert OFFLINE.served(Settings(llm_urls=urls)) == chat
+    assert OFFLINE.served(Settings(llm_urls=urls, embed_model="e")) == {**chat, "embedder": "vectors"}
+    assert OFFLINE.served(Settings(llm_urls=(), embed_urls=urls)) == {**own, "embedder": "vectors"}
+    mine = Components(extractor="mine:extractor")
+    assert mine.served(Settings(llm_urls=urls)) == {**chat, "extractor": "extractor"}
+
+
+class _Silent:
+    """A member on a node that is gone, before the cluster has noticed: neither answers nor fails."""
+
+    name = "silent"
+
+    async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any:
+        await asyncio.get_running_loop().create_future()
+
+    async def tell(self, on_text: Any, method: str, *arguments: Any, timeout_s: float) -> Any:
+        await asyncio.get_running_loop().create_future()
+
+    async def pid(self, within_s: float) -> int | None:
+        return None
+
+
+class _Slow(_Silent):
+    """A member that works for long, and answers pings meanwhile."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.pinged = 0
+        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any:
+        return await self.answer
+
+    async def pid(self, within_s: float) -> int | None:
+        self.pinged += 1
+        if self.pinged == 5:
+            self.answer.set_result("done")
+        return 1
+
+
+QUICK_SILENCE = Patience(silence_s=0.01, retry_first_s=0.01, retry_last_s=0.01)
+
+
+async def _never() -> Any:
+    raise Gone("it stays away")
+
+
+async def test_a_silent_member_is_left_for_another() -> None:
+    """Its work is done elsewhere soon, and it sits out; the cluster itself would tell much later."""
+    quick = _Slow()
+    quick.answer.set_result("elsewhere")
+    pool = Pool("extractor", [(_Silent(), _never), (quick, _never)], SeededRandom(1), QUICK_SILENCE)
+    assert await pool.call("work") == "elsewhere"
+    assert pool.sound == 1
+
+
+async def test_a_slow_member_is_waited_for() -> None:
+    """As long as it answers pings, however long its work takes."""
+    slow = _Slow()
+    pool = Pool("extractor", [(slow, _never), (_Silent(), _never)], SeededRandom(1), QUICK_SILENCE)
+    assert await pool.call("work") == "done"
+    assert slow.pinged == 5

@@ -5,7 +5,7 @@ import hashlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -41,6 +41,10 @@ class TinyDriver:
     async def call(self, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any:
         return await getattr(self, verb)(op_id, **arguments)
 
+    @property
+    def waiting(self) -> tuple[int, int]:
+        return 0, 0
+
     async def close(self) -> None:
         (self._marks / f"closed-{os.getpid()}").touch()
 
@@ -52,6 +56,16 @@ class TinyDriver:
         new = not mark.exists()
         mark.touch()
         return new
+
+    async def recite(self, _: OpId | None, words: list[str], on_text: Callable[[str], None] | None = None) -> str:
+        """Tell words one by one; whole where nobody listens. An empty list is refused."""
+        if not words:
+            raise NotFound("no words; nothing was told")
+        for word in words:
+            if on_text is not None:
+                on_text(word)
+            await asyncio.sleep(0)
+        return " ".join(words)
 
     async def write(self, op_id: OpId | None, die: str = "") -> list[str]:
         """Note the op id once. `die` names the moment of death, the first time."""

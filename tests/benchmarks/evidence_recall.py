@@ -11,7 +11,7 @@ import json
 import re
 import statistics
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,13 @@ def turns_of(sample: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from sample["conversation"][sessions[number]]
 
 
-def questions_of(sample: dict[str, Any]) -> Iterator[Question]:
+def questions_of(sample: dict[str, Any], categories: Collection[int] = CATEGORIES) -> Iterator[Question]:
     """Questions with evidence; ids that are written oddly are repaired, those of no turn left out."""
     known = {turn["dia_id"] for turn in turns_of(sample)}
     for item in sample["qa"]:
         found = re.findall(r"D:?(\d+):(\d+)", " ".join(item.get("evidence") or []))
         evidence = frozenset(f"D{int(session)}:{int(turn)}" for session, turn in found) & known
-        if item["category"] in CATEGORIES and evidence:
+        if item["category"] in categories and evidence:
             yield Question(sample["sample_id"], item["category"], item["question"], evidence)
 
 

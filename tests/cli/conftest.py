@@ -31,9 +31,9 @@ class FakeUser:
         sessions: Sequence[Session],
         *,
         on_progress: Callable[[int, int, Receipt | MemForestError], None],
-        replace: bool = False,
+        **how: Any,
     ) -> list[Receipt]:
-        self.client.asked.append(("ingest", self.id, {"replace": replace}))
+        self.client.asked.append(("ingest", self.id, how))
         errors = []
         for number, session in enumerate(sessions, start=1):
             became = self.client.becomes(session, number)
@@ -52,9 +52,12 @@ class FakeUser:
         answer: Result = self.client.given("query")
         return answer
 
-    def ask(self, text: str, **options: Any) -> Answer:
+    def ask(self, text: str, *, on_text: Callable[[str], None] | None = None, **options: Any) -> Answer:
         self.client.asked.append(("ask", self.id, {"text": text, **options}))
         answer: Answer = self.client.given("ask")
+        if on_text is not None:
+            for place, word in enumerate(answer.text.split(" ")):
+                on_text(" " * (place > 0) + word)
         return answer
 
     def forget(self, **what: Any) -> Forgotten:
@@ -107,8 +110,9 @@ class FakeClient:
     def users(self, prefix: str = "") -> list[str]:
         return [user for user in self.given("users") if user.startswith(prefix)]
 
-    def delete_user(self, user: str) -> None:
+    def delete_user(self, user: str) -> list[str]:
         self.asked.append(("delete", user, {}))
+        return ["ann"]
 
     def __enter__(self) -> Self:
         return self

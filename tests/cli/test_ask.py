@@ -1,5 +1,6 @@
 """`memforest query` and `memforest ask`: what is passed on, what is shown."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from memforest_ray.errors import InvalidInput
 from memforest_ray.facts.times import EPOCH, EventTime, Precision
 from memforest_ray.ids import FactId, ScopeId, SessionId, TurnId
-from memforest_ray.query.result import Answer, EmptyReason, Hit, RecalledTree, Result, Trace
+from memforest_ray.models.chat import ChatUsage
+from memforest_ray.query.result import Answer, EmptyReason, Hit, RecalledTree, Result, Trace, Why
 from tests.cli.conftest import FakeClient, Program
 
 
@@ -81,6 +83,71 @@ def test_options_are_passed_on(program: Program, asked: FakeClient) -> None:
     program("query", "bob", "Where?", "--k", "3", "--mode", "flat", "--as-of", "2021", "--since", "2020-01-01")
     expected = {"text": "Where?", "k": 3, "mode": "flat", "as_of": "2021", "since": "2020-01-01"}
     assert [("query", "bob", expected)] == asked.asked
+
+
+def test_every_filter_is_passed_on(program: Program, asked: FakeClient) -> None:
+    """Under the names of the library."""
+    program(
+        "query", "bob", "Where?", "--kind", "state", "--speaker", "Ann", "--role", "user", "--session", "s1",
+        "--entity", "Eve", "--meta", "team=north", "--meta", "a=b=c", "--family", "entity", "--family", "scene",
+        "--tokens", "200", "--rerank", "--snapshot", "old", "--explain",
+    )  # fmt: skip
+    expected = {
+        "text": "Where?",
+        "kind": "state",
+        "speaker": "Ann",
+        "role": "user",
+        "session": "s1",
+        "entity": "Eve",
+        "metadata": {"team": "north", "a": "b=c"},
+        "families": ["entity", "scene"],
+        "token_budget": 200,
+        "rerank": True,
+        "snapshot": "old",
+        "explain": True,
+    }
+    assert [("query", "bob", expected)] == asked.asked
+
+
+@pytest.mark.parametrize("pair", ["team", "=north", ""])
+def test_metadata_is_a_key_with_a_value(program: Program, asked: FakeClient, pair: str) -> None:
+    """What is none is refused before anything is asked."""
+    run = program("query", "bob", "Where?", "--meta", pair)
+    assert (run.code, asked.asked) == (2, [])
+    assert "must be KEY=VALUE" in run.err
+
+
+def test_explain_shows_what_a_score_is_made_of(program: Program, asked: FakeClient) -> None:
+    """The greatest first, what weighs nothing left out; the mention and the time that count."""
+    why = Why((("window", 3.26), ("turn", 2.1), ("untimely", -3.0), ("tree", 0.01)), TurnId("s1#3"), 2, "event")
+    asked.answers["query"] = replace(FOUND, hits=(replace(HIT, why=why, note="", timely=False),))
+    out = program("query", "bob", "Where?", "--explain").out
+    assert "because window +3.3, turn +2.1, untimely -3.0 | shown as said in s1#3, one of 2 times" in out
+    assert "its event time counts" in out
+    assert "of another time than the question asks for" in out
+    assert "tree +" not in out
+
+
+def test_explain_shows_what_models_were_asked(program: Program, asked: FakeClient) -> None:
+    """Calls and tokens."""
+    usage = ChatUsage(calls=3, prompt_tokens=900, completion_tokens=40)
+    asked.answers["query"] = replace(FOUND, trace=replace(TRACE, usage=usage))
+    assert "12 nodes visited, 3 model calls, 900 + 40 tokens" in program("query", "bob", "Where?", "--explain").out
+
+
+def test_an_answer_is_shown_as_it_comes(program: Program, asked: FakeClient) -> None:
+    """Once, its evidence below; what it holds cannot drive the terminal."""
+    asked.answers["ask"] = Answer("Davis, from \x1b[31mAugust 2020.", True, ("f1",), FOUND)
+    out = program("ask", "bob", "Where?").out
+    assert out.startswith("Davis, from  [31mAugust 2020.\n")
+    assert out.count("Davis, from") == 1
+    assert "  1. Bob moved to Davis." in out
+
+
+def test_json_of_an_answer_comes_whole(program: Program, asked: FakeClient) -> None:
+    """A script gets one object, and no text before it."""
+    run = program("ask", "bob", "Where?", "--json")
+    assert run.data["text"] == "Davis, from August 2020."
 
 
 def test_explain_shows_the_trees(program: Program, asked: FakeClient) -> None:

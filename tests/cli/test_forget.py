@@ -8,6 +8,7 @@ NOTHING = {
     "session": None,
     "turns": None,
     "fact": None,
+    "origin": None,
     "with_dialogue": False,
     "including_snapshots": False,
 }
@@ -20,13 +21,14 @@ NOTHING = {
         (["--turn", "s1#1", "--turn", "s1#2"], {"turns": ["s1#1", "s1#2"]}),
         (["--turn", "a", "--session", "s1"], {"turns": ["a"], "session": "s1"}),
         (["--fact", "f1", "--with-dialogue"], {"fact": "f1", "with_dialogue": True}),
+        (["--origin", "ben"], {"origin": "ben"}),
         (["--session", "s1", "--including-snapshots"], {"session": "s1", "including_snapshots": True}),
     ],
 )
 def test_one_thing_is_forgotten(
     program: Program, fake: FakeClient, arguments: list[str], what: dict[str, object]
 ) -> None:
-    """A session, turns (of a session), or a fact."""
+    """A session, turns (of a session), a fact, or what came from somebody."""
     run = program("forget", "bob", *arguments)
     assert run.code == 0
     assert [("forget", "bob", {**NOTHING, **what})] == fake.asked
@@ -46,7 +48,7 @@ def test_anything_else_is_an_input_error(program: Program, fake: FakeClient, arg
 
 
 def test_everything_deletes_the_user(program: Program, fake: FakeClient) -> None:
-    """The whole memory goes when that was said in so many words."""
+    """The whole memory goes when that was said in so many words; who holds a copy is named."""
     run = program("forget", "bob", "--everything", "--json")
-    assert run.data == {"user": "bob", "deleted": True}
+    assert run.data == {"user": "bob", "deleted": True, "copies": ["ann"]}
     assert fake.asked == [("delete", "bob", {})]

@@ -151,10 +151,10 @@ def test_an_interrupt_says_what_is_kept(program: Program, fake: FakeClient, chat
     assert fake.closed
 
 
-def test_replace_is_passed_on(program: Program, fake: FakeClient, chats: Chats) -> None:
-    """`--replace` reaches the write."""
-    program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob", "--replace")
-    assert fake.asked == [("ingest", "bob", {"replace": True})]
+def test_replace_and_wait_are_passed_on(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """`--replace` and `--wait` reach the write."""
+    program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob", "--replace", "--wait", "facts")
+    assert fake.asked == [("ingest", "bob", {"replace": True, "wait": "facts"})]
 
 
 def test_the_user_must_be_named(program: Program, fake: FakeClient, chats: Chats) -> None:

@@ -68,7 +68,7 @@ def test_a_format_from_the_future_says_so() -> None:
     """The advice is a newer release, not a backup."""
     later = bytearray(SEALED)
     later[4] = FORMAT + 1
-    with pytest.raises(CorruptState, match=r"format 2 is from the future .* use a newer release"):
+    with pytest.raises(CorruptState, match=rf"format {FORMAT + 1} is from the future .* use a newer release"):
         unseal(bytes(later), "v1/x", "part")
 
 

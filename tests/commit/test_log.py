@@ -264,6 +264,40 @@ async def test_only_what_was_retired_a_day_ago_is_collected(
     assert await _cells(make_log(store)) == ["c1", "c2"]
 
 
+async def test_age_counts_from_when_a_retirement_has_landed(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+) -> None:
+    """An owner stands still for a day within its checkpoint: who read the manifest just before has his day, too."""
+
+    async def turn() -> None:
+        if faulty.calls[-1].verb == "swap":
+            clock.advance(25 * HOUR / len(faulty.calls))  # shorter each time it is tried
+
+    faulty = FaultyStore(store)
+    log = await owner(faulty, prove_after_s=1e9)
+    await log.commit(row(1))
+    faulty._turn = turn
+    await log.checkpoint()
+    faulty._turn = None
+    landed = clock.now_ms()
+    manifest = log.manifest
+    assert manifest is not None
+    assert [entry.at_ms for entry in manifest.retired] == [pytest.approx(landed, abs=60_000)]
+    assert await log.collect() == 0
+
+
+async def test_an_owner_that_was_overtaken_is_told_when_it_reads(store: MemoryStore, owner: Own, row: Row) -> None:
+    """What it would read is not what its log knows: it must not answer for the one with the other."""
+    first = await owner(store)
+    second = await owner(store)
+    with pytest.raises(Fenced):
+        await first.read()
+    assert not first.owned
+    await second.commit(row(1), [OpId("o")], opens=["o"])
+    assert (await first.read()).erasing == ("o",) == first.erasing
+    assert (await second.read()).version == second.version
+
+
 async def test_merged_parts_are_collected(
     store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
 ) -> None:

@@ -3,25 +3,19 @@
 `MEMFOREST_SEED=41` runs one seed, `MEMFOREST_SEEDS=100000` so many; `python -m tests.commit.world 0 5000` counts.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterable
 
 import pytest
 
-from memforest_ray.commit import garbage, loaded, owner
-from memforest_ray.commit.loaded import Loaded, read_manifest
-from memforest_ray.commit.manifest import Retired
-from memforest_ray.errors import CorruptState
-from memforest_ray.storage.keys import UserKeys
+from memforest_ray.commit import garbage, owner
 from memforest_ray.storage.open import open_store
-from memforest_ray.storage.store import ObjectStore
-from tests.commit.world import DAY_S, World, replay, run
+from tests.commit.planted import load_once, old
+from tests.commit.world import World, replay, run
+from tests.seeds import seeds
 
 CHUNK = 25
-SEEDS = range(int(os.environ.get("MEMFOREST_SEEDS", "150")))
-if "MEMFOREST_SEED" in os.environ:
-    SEEDS = range(int(os.environ["MEMFOREST_SEED"]), int(os.environ["MEMFOREST_SEED"]) + 1)
+SEEDS = seeds(150)
 
 
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
@@ -68,29 +62,11 @@ def test_owners_that_never_look_whose_it_is_are_caught() -> None:
 def test_readers_that_do_not_look_again_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the second read of the manifest, parts of before are mixed with a log of after: within 100 seeds."""
 
-    async def load_once(store: ObjectStore, keys: UserKeys) -> Loaded:
-        held = await read_manifest(store, keys)
-        if held is None:
-            return Loaded({}, 0, None)
-        outcome = await loaded._load_under(store, keys, held.manifest)
-        if isinstance(outcome, CorruptState):
-            raise outcome
-        return outcome
-
     monkeypatch.setattr(owner, "load", load_once)
     assert _found(range(100)) is not None
 
 
 def test_a_collection_by_age_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old objects that were needed a moment ago are taken from under those who read them: within 200 seeds."""
-
-    def old(retired: tuple[Retired, ...], now_ms: int) -> set[Retired]:
-        return {entry for entry in retired if "/wal/" not in entry.key and _born_ms(entry.key) + DAY_S * 1000 <= now_ms}
-
     monkeypatch.setattr(garbage, "_due", old)
     assert _found(range(200)) is not None
-
-
-def _born_ms(key: str) -> int:
-    """When a part was written stands in its name."""
-    return int(key.rpartition("-")[2][:12], 16)

@@ -9,6 +9,7 @@ from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.loaded import Loaded
 from memforest_ray.commit.log import CommitLog
 from memforest_ray.commit.snapshots import NAME_MAX, SNAPSHOTS_MAX
+from memforest_ray.commit.users import delete_user
 from memforest_ray.errors import (
     CorruptState,
     EmbeddingMismatch,
@@ -19,7 +20,7 @@ from memforest_ray.errors import (
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
-from memforest_ray.testing.clock import ManualClock
+from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.store import Crashed, FaultyStore, contents
 from tests.commit.residue import residue
 
@@ -104,6 +105,76 @@ async def test_a_retried_save_finds_its_own(store: MemoryStore, owner: Own, row:
     with pytest.raises(InvalidInput):
         await heir.save("a", operation=OpId("o2"))
     assert await _cells(heir, "a") == {"c1"}
+
+
+async def test_a_late_retry_is_told_what_was_told(store: MemoryStore, owner: Own, row: Row) -> None:
+    """Though the snapshot was replaced or removed since: a save is not done again, a removal is not "not found"."""
+    log = await owner(store)
+    await log.commit(row(1))
+    saved = await log.save("a", operation=OpId("o1"))
+    await log.commit(row(2))
+    await log.save("a", replace=True, operation=OpId("o2"))
+    heir = await owner(store)
+    assert await heir.save("a", replace=True, operation=OpId("o1")) == saved
+    assert await _cells(heir, "a") == {"c1", "c2"}
+    version = await heir.delete_snapshot("a", operation=OpId("o3"))
+    assert version == heir.version
+    await heir.commit(row(3))
+    assert await heir.save("a", operation=OpId("o1")) == saved
+    assert await heir.delete_snapshot("a", operation=OpId("o3")) == version
+    assert await heir.deleted("a", OpId("o3")) == version
+    with pytest.raises(NotFound):
+        await heir.deleted("a", OpId("o4"))
+    assert await heir.snapshots() == ()
+
+
+async def test_an_operation_does_one_thing(store: MemoryStore, owner: Own, row: Row) -> None:
+    """Its id on another deed, or another name, is a mistake of the caller."""
+    log = await owner(store)
+    await log.commit(row(1))
+    await log.save("a", operation=OpId("o1"))
+    for act in (log.save("b", operation=OpId("o1")), log.delete_snapshot("a", operation=OpId("o1"))):
+        with pytest.raises(InvalidInput, match="'o1' names another write"):
+            await act
+    with pytest.raises(InvalidInput, match="'o1' names another write"):
+        await log.deleted("a", OpId("o1"))
+
+
+async def test_only_the_newest_writes_to_snapshots_are_remembered(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+) -> None:
+    """So that the manifest stays small; none names a snapshot that is gone."""
+    log = await owner(store)
+    await log.commit(row(1))
+    for number in range(40):
+        await log.save("a secret name", operation=OpId(f"save {number}"))
+        await log.delete_snapshot("a secret name", operation=OpId(f"delete {number}"))
+    manifest = log.manifest
+    assert manifest is not None
+    assert [entry.operation for entry in manifest.settled[-2:]] == ["save 39", "delete 39"]
+    assert len(manifest.settled) == 32
+    clock.advance(2 * DAY)
+    await log.collect()
+    assert await residue(store, "a secret name") == []
+
+
+async def test_a_restore_beside_a_deletion_is_fenced(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+) -> None:
+    """Deleted between the looks at the snapshot and at the present: neither embedder nor rows are to blame."""
+    log = await owner(store)
+    await log.commit(row(1))
+    await log.save("a")
+    read_snapshot = log.read_snapshot
+
+    async def read_slowly(name: str) -> Loaded:
+        loaded = await read_snapshot(name)
+        await delete_user(store, UserId("ann"), clock, SeededRandom(9))
+        return loaded
+
+    log.read_snapshot = read_slowly  # type: ignore[method-assign]  # the deletion comes in between
+    with pytest.raises(Fenced):
+        await log.restore("a")
 
 
 async def test_there_are_not_too_many(store: MemoryStore, owner: Own, row: Row) -> None:

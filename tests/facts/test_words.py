@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.facts.words import STOP_WORDS, content_stems, fold, query_tokens, stem, tokens, words
+from memforest_ray.facts.words import STOP_WORDS, content_stems, content_tokens, fold, query_tokens, stem, tokens, words
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,14 @@ def test_index_terms_and_query_terms() -> None:
     assert query_tokens("What did the kids paint?") == ["kid", "paint"]
     assert query_tokens("The Who") == ["the", "who"]
     assert query_tokens("?!") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["The kids' 1,000 C++ paintings aren't O'Neil's", "Who?", "我在花店工作 with Rex", "LGBTQ+ ok", ""]
+)
+def test_what_is_indexed_are_the_terms_but_stop_words(text: str) -> None:
+    """The quick way to them is no other way."""
+    assert content_tokens(text) == [stem(word) for word in words(text) if word not in STOP_WORDS]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from memforest_ray.commit.version import Version
 from memforest_ray.facts.sessions import Session, Turn, admit
-from memforest_ray.forest.effects import Embed, Refresh
+from memforest_ray.forest.effects import Embed, JudgeFrom, Refresh
 from memforest_ray.forest.intents import Forget, Ingest, Usage
 from memforest_ray.forest.work import Written
 from memforest_ray.forest.writing import forget, ingest, needed
@@ -70,6 +70,8 @@ class _Steps:
     async def _reply(self, effect: Any) -> Any:
         if isinstance(effect, Embed):
             return await self._models.embedder.embed(effect.texts)
+        if isinstance(effect, JudgeFrom):
+            return None
         if isinstance(effect, Refresh):
             while requests := effect.plan.ready():
                 for made in await self._models.summarizer.summarise(requests):
@@ -99,7 +101,7 @@ async def test_a_write_costs_what_it_touches(verb: str) -> None:
             lines.append(await _cost(forests, version, 1000))
         else:
             steps = _Steps(forests)
-            await steps.run(forget(version, Forget(OpId("op"), session="s3"), SELECT))
+            await steps.run(forget(version, Forget(OpId("op"), session="s3"), {}, SELECT))
             lines.append(steps.lines)
     few, many = lines
     assert many < 2 * few

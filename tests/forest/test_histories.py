@@ -1,10 +1,13 @@
 """Random lives of a forest: after every step all holds that must hold, and what is stored is what is live."""
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
+from memforest_ray.commit.journal import news_since
+from memforest_ray.commit.version import Version
 from memforest_ray.errors import InvalidInput, NotFound, SessionConflict
 from memforest_ray.facts.sessions import Session
 from memforest_ray.testing.conversations import conversation
@@ -74,6 +77,29 @@ class Life:
             fact = self.rng.choice(sorted(version.facts.shown))
             await self.forest.forget(fact=fact, with_dialogue=with_dialogue)
             assert (await self.forest.version()).find_fact(fact) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_news_are_the_difference(seed: int) -> None:
+    """From any version to the last, whatever happened in between: what came and went by name, what changed among the
+    rest."""
+    life = Life(seed + 100)
+    seen: list[Version] = []
+    for _ in range(10):
+        with suppress(NotFound, SessionConflict, InvalidInput):
+            await life.step()
+        seen.append(await life.forest.version())
+    last = seen[-1]
+    for then in seen[1:]:
+        if not then.journal:
+            continue
+        news, facts = news_since(last.journal, then.number, last.number), (then.facts.shown, last.facts.shown)
+        assert set(news.facts_added) == set(facts[1]) - set(facts[0])
+        assert set(news.facts_removed) == set(facts[0]) - set(facts[1])
+        differ = {name for name in set(facts[0]) & set(facts[1]) if facts[0][name] != facts[1][name]}
+        assert differ <= set(news.facts_changed) <= set(facts[1])
+        assert set(news.sessions_added) == set(last.sessions) - set(then.sessions)
+        assert set(news.sessions_removed) == set(then.sessions) - set(last.sessions)
 
 
 @pytest.mark.parametrize("seed", range(12))

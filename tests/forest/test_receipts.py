@@ -8,6 +8,7 @@ import pytest
 from memforest_ray.commit.version import OPERATIONS_KEPT
 from memforest_ray.errors import InvalidInput
 from memforest_ray.facts.sessions import Session, admit
+from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.intents import (
     Forget,
     Forgotten,
@@ -20,8 +21,8 @@ from memforest_ray.forest.intents import (
     Save,
     Usage,
 )
-from memforest_ray.forest.receipts import answered, charged, same_write, seal
-from memforest_ray.forest.work import Written
+from memforest_ray.forest.receipts import answered, billed, charged, same_write, seal
+from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
 from memforest_ray.testing.forests import Forests
 
@@ -100,15 +101,29 @@ async def test_a_retry_is_told_the_same(forests: Forests, say: Say) -> None:
             answered(version, write)
 
 
-def test_what_summaries_cost_is_told_once() -> None:
+async def test_what_a_batch_shares_is_told_once(forests: Forests) -> None:
     """On the first receipt of a batch that is for something new, so that sums over receipts are right."""
+    version = await forests.open().version()
+    work = Work(version, Dialogue(version))
+    work.summarised = Usage(3, 500, 60)
     duplicate = Receipt(0, OpId("c"), duplicate=True)
-    answers = charged([InvalidInput("no"), duplicate, RECEIPT, RECEIPT], Usage(3, 500, 60))
+    answers = charged([InvalidInput("no"), duplicate, RECEIPT, RECEIPT], work)
     assert answers[1:] == (
         duplicate,
         replace(RECEIPT, usage={"extract": Usage(2, 300, 40), "summarise": Usage(3, 500, 60)}),
         RECEIPT,
     )
+
+
+async def test_what_was_paid_before_its_turn_is_billed_to_each(forests: Forests) -> None:
+    """By stage, on top of what the turn has cost; a duplicate is billed nothing; what is stale is said to follow."""
+    version = await forests.open().version()
+    duplicate = Receipt(0, OpId("c"), duplicate=True)
+    written = Written(version, answers=(RECEIPT, duplicate))
+    spent = {"judge": Usage(1, 90, 5), "extract": Usage(1, 10, 2, 4, 1)}
+    after = billed(written, [spent, spent])
+    usage = {"extract": Usage(3, 310, 42, 4, 1), "judge": Usage(1, 90, 5)}
+    assert after.answers == (replace(RECEIPT, usage=usage), duplicate)
 
 
 def test_two_writes_under_one_id(say: Say) -> None:

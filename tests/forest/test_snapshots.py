@@ -34,7 +34,7 @@ async def _two(forests: Forests, *deeds: Deed) -> tuple[Version, Version]:
 
 
 async def _again(forests: Forests, then: Version, now: Version) -> Written:
-    return await run(forgotten_again(then, now, "selection"), forests.models, {})
+    return await run(forgotten_again(then, now, "selection"), forests.models)
 
 
 async def test_nothing_lags_where_nothing_was_forgotten(forests: Forests, say: Say) -> None:
@@ -151,7 +151,7 @@ async def test_a_restore_keeps_receipts_and_what_was_forgotten(forests: Forests,
     rows = Changes()
     rows.drop("sessions", "s2")
     write = Restore(OpId("r"), "old")
-    written = await run(restore(now, write, then, rows, "selection"), forests.models, {})
+    written = await run(restore(now, write, then, rows, "selection"), forests.models)
     assert written.changes == rows
     assert written.answers == (Restored(now.number, OpId("r"), "old", then.number),)
     assert (written.version.number, written.version.operations) == (now.number, now.operations)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.index.lexical import LENGTH_SHARE, SATURATION, Lexicon, Postings, bm25
+from memforest_ray.index.lexical import LENGTH_SHARE, SATURATION, Lexicon, Postings, bm25, damping
 from memforest_ray.index.table import renumbering
 
 TEXTS = [
@@ -23,7 +23,7 @@ def _scores(texts: list[str], query: list[str]) -> np.ndarray[tuple[int], np.dty
     lexicon = Lexicon()
     lexicon.add({row: text.split() for row, text in enumerate(texts)})
     found = lexicon.view().occurrences(query, np.arange(len(texts)), len(texts))
-    return bm25(found, np.array([len(text.split()) for text in texts], np.float32))
+    return bm25(found, damping(np.array([len(text.split()) for text in texts], np.float32)))
 
 
 @pytest.mark.parametrize("query", [["dog"], ["bob", "davis"], ["spring", "miami", "dog"], ["bob", "unicorn"]])
@@ -103,8 +103,10 @@ def test_scores_are_a_function_of_the_living_texts(texts: list[list[str]], dead:
     fresh = Lexicon()
     for row in reversed(range(len(living))):
         fresh.add({row: living[row]})
-    expected = bm25(fresh.view().occurrences(["a", "b"], np.arange(len(living)), len(living)), lengths)
-    masked = bm25(lexicon.view().occurrences(["a", "b"], numbers, len(living)), lengths)
+    expected = bm25(fresh.view().occurrences(["a", "b"], np.arange(len(living)), len(living)), damping(lengths))
+    masked = bm25(lexicon.view().occurrences(["a", "b"], numbers, len(living)), damping(lengths))
     compact = lexicon.compacted(numbers).view()
     assert np.array_equal(expected, masked)
-    assert np.array_equal(expected, bm25(compact.occurrences(["a", "b"], np.arange(len(living)), len(living)), lengths))
+    assert np.array_equal(
+        expected, bm25(compact.occurrences(["a", "b"], np.arange(len(living)), len(living)), damping(lengths))
+    )

@@ -49,13 +49,25 @@ def test_a_shelf_is_written_anew_when_it_pays() -> None:
     before = shelf.sparse
     shelf.bury(63, 2)
     assert (before, shelf.sparse) == (False, True)
-    assert shelf.compact() == {f"c{number}": number - 64 for number in range(64, 210)}
+    compaction = shelf.compact()
+    assert compaction.rows == {f"c{number}": number - 64 for number in range(64, 210)}
+    assert compaction.numbers.tolist() == [-1] * 64 + list(range(146))
     view = shelf.view(3)
     assert view.parts[OWNER][:3].tolist() == [0, 0, 1]
     assert view.parts["part"][:2].tolist() == [640, 641]
     assert view.words.words["part2090"].rows.tolist() == [290]
     shelf.bury(145, 4)
     assert np.flatnonzero(~shelf.view(4).parts.live()).tolist() == [290, 291]
+
+
+def test_a_replaced_row_leads_to_the_one_of_its_id() -> None:
+    """What refers to it by number means what is there now."""
+    shelf = Shelf(2, ("value",))
+    shelf.add([Entry("f1", UP, (1,)), Entry("f2", UP, (2,))])
+    shelf.bury(0, 2)
+    shelf.add([Entry("f1", UP, (3,))])
+    compaction = shelf.compact()
+    assert (compaction.numbers.tolist(), compaction.heirs.tolist()) == ([-1, 0, 1], [1, 0, 1])
 
 
 def test_a_row_without_a_vector_is_zero() -> None:

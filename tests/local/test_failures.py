@@ -180,7 +180,7 @@ async def test_a_bug_in_a_turn_ends_neither_the_lane_nor_the_batch(extractor: Sc
     subjects = {"s1": "chess", "s2": "the heron", "s3": "pottery"}
     others = [asyncio.create_task(forest.ingest(_long(say, name, subject))) for name, subject in subjects.items()]
     await extractor.shown(40)
-    preparing = [task for task in asyncio.all_tasks() if "_prepare" in repr(task.get_coro())]
+    preparing = [task for task in asyncio.all_tasks() if "Preparer.prepare" in repr(task.get_coro())]
     extractor.gate.set()
     await asyncio.wait(preparing)
     summarizer.gate.set()

@@ -128,6 +128,99 @@ async def test_nobody_loses_sight_of_his_own_writes(forests: Forests, say: Say) 
     assert set((await reader.version(seen=receipt.version)).sessions) == {"s1"}
 
 
+async def test_an_owner_that_cannot_read_what_others_wrote_builds_on_nothing(
+    forests: Forests, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claimed, but without what was committed in between: the next read and the next write come to it first."""
+    silent = False
+    faulty = FaultyStore(forests.store, lambda call: Fault.FAIL_BEFORE if silent and call.verb == "list" else None)
+    late = forests.open(store=faulty)
+    await late.version()
+    other = forests.open()
+    await other.ingest(say("s1", "I live in Davis."), "a")
+
+    claim = late.driver._published.log.claim
+
+    async def claimed(*arguments: Any) -> Any:
+        nonlocal silent
+        await other.ingest(say("s2", "I like chess."), "b")
+        others = await claim(*arguments)
+        silent = True
+        return others
+
+    monkeypatch.setattr(late.driver._published.log, "claim", claimed)  # others write just before it
+    with pytest.raises(StoreUnavailable):
+        await late.ingest(say("s3", "I like tea."), "c")
+    with pytest.raises(StoreUnavailable):
+        await late.version()
+    silent = False
+    assert set((await late.version()).sessions) == {"s1", "s2"}
+    assert not (await late.ingest(say("s2", "I like chess."), "b")).duplicate
+    await late.ingest(say("s3", "I like tea."), "c")
+    version = await forests.open().version()
+    check_forest(version)
+    assert set(version.sessions) == {"s1", "s2", "s3"}
+
+
+async def test_a_read_that_waited_for_a_claim_is_not_answered_from_before_it(
+    forests: Forests, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim succeeds, reading what others wrote does not; the reader beside it reads for himself."""
+    faulty = FaultyStore(forests.store, lambda call: Fault.FAIL_BEFORE if silent and call.verb == "list" else None)
+    silent = False
+    late, other = forests.open(store=faulty), forests.open()
+    await late.version()
+    claim = late.driver._published.log.claim
+    begun, waited = asyncio.Event(), asyncio.Event()
+
+    async def claiming(*arguments: Any) -> Any:
+        nonlocal silent
+        await other.ingest(say("s1", "I live in Davis."))
+        forests.clock.advance(forests.settings.fresh_s)
+        begun.set()
+        await waited.wait()
+        others = await claim(*arguments)
+        silent = True
+        return others
+
+    monkeypatch.setattr(late.driver._published.log, "claim", claiming)
+    write = asyncio.create_task(late.ingest(say("s2", "I like tea.")))
+    await begun.wait()
+    read = asyncio.create_task(late.version())
+    await asyncio.sleep(0)  # it stands in line
+    waited.set()
+    with pytest.raises(StoreUnavailable):
+        await write
+    with pytest.raises(StoreUnavailable):
+        await read
+    silent = False
+    assert set((await late.version()).sessions) == {"s1"}
+
+
+async def test_what_was_seen_of_a_claim_is_seen_by_its_owner(
+    forests: Forests, say: Say, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim takes a number; whoever has read that number is not told of a lower one by the owner himself."""
+    await forests.open().ingest(say("s1", "I live in Davis."))
+    faulty = FaultyStore(store, lambda call: Fault.FAIL_BEFORE if call.verb == "create" and opened else None)
+    opened = False
+    owner = forests.open(store=faulty)
+    await owner.version()
+    create = faulty.create
+
+    async def created(key: str, body: bytes) -> str:
+        nonlocal opened
+        tag = await create(key, body)
+        opened = "/wal/" in key  # the fence stands; nothing else will
+        return tag
+
+    monkeypatch.setattr(faulty, "create", created)  # only the claim succeeds
+    with pytest.raises((StoreUnavailable, OutcomeUnknown)):
+        await owner.ingest(say("s2", "I like chess."))
+    seen = (await forests.open().version()).number
+    assert (await owner.version(seen=seen)).number == seen
+
+
 @pytest.mark.parametrize("seen", [0, 100])
 async def test_an_owner_that_was_overtaken_does_not_answer_reads_for_long(
     forests: Forests, say: Say, seen: int

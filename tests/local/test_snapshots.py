@@ -91,6 +91,24 @@ async def test_writes_are_known_again(plain: Forests, say: Say) -> None:
         await do(forest, "restore", "b", "op-restore")
 
 
+async def test_a_late_retry_is_told_what_was_told(plain: Forests, say: Say) -> None:
+    """By another process, though the snapshot was replaced, or is gone: nothing is saved or removed again."""
+    forest = plain.open()
+    await forest.ingest(say("s1", "I live in Davis."))
+    saved = await do(forest, "save", "a", "op-save")
+    await forest.ingest(say("s2", "I like chess."))
+    await do(forest, "save", "a", replace=True)
+    other = plain.open()
+    assert await do(other, "save", "a", "op-save", replace=True) == saved
+    gone = await do(other, "delete_snapshot", "a", "op-gone")
+    for each in (other, plain.open()):
+        assert await do(each, "delete_snapshot", "a", "op-gone") == gone
+        assert await do(each, "save", "a", "op-save") == saved
+    assert await names(other) == []
+    with pytest.raises(InvalidInput, match="names another write"):
+        await do(other, "delete_snapshot", "b", "op-gone")
+
+
 async def test_names_are_taken_once(plain: Forests, say: Say) -> None:
     """A taken name is refused unless it is to be replaced; a deleted one is free; an unknown one is not found."""
     forest = plain.open()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memforest_ray.errors import CorruptState, InvalidInput, LLMUnavailable
+from memforest_ray.errors import CorruptState, InvalidInput, LLMUnavailable, NotFound
 from memforest_ray.facts.sessions import Session
 from memforest_ray.ids import UserId
 from memforest_ray.storage.keys import UserKeys
@@ -50,6 +50,29 @@ async def test_a_snapshot_stands_in_the_way_of_a_forget(
     assert {**decided(restored)} == now
     assert await residue("HERON", store, restored) == []
     assert await names(forest) == ["old", "too"]
+
+
+async def test_a_session_that_only_snapshots_hold_is_forgotten(plain: Forests, say: Say, store: MemoryStore) -> None:
+    """With `including_snapshots`; nothing of it is left, and it stays out when it is sent or restored again."""
+    forest = plain.open()
+    await forest.ingest(say("s1", "I live in Davis."))
+    await do(forest, "save", "without")
+    await forest.ingest(say("s2", SECRET))
+    await do(forest, "save", "with")
+    await do(forest, "restore", "without")
+    with pytest.raises(NotFound, match="no session 's2'"):
+        await forest.forget(session="s2")
+    report = await plain.open().forget("out", session="s2", including_snapshots=True)
+    assert (report.turns, report.facts) == (1, ())
+    heir = plain.open()
+    assert await heir.forget("out", session="s2", including_snapshots=True) == report
+    assert await residue("HERON", store, await heir.version()) == []
+    await do(heir, "restore", "with")
+    assert set((await checked(plain, heir)).sessions) == {"s1"}
+    assert (await heir.ingest(say("s2", SECRET))).duplicate
+    assert await residue("HERON", store, await heir.version()) == []
+    with pytest.raises(NotFound, match="no session 's2'"):
+        await heir.forget(session="s2", including_snapshots=True)
 
 
 async def test_a_snapshot_without_the_text_stands_in_no_way(plain: Forests, say: Say, store: MemoryStore) -> None:

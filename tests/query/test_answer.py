@@ -1,13 +1,17 @@
 """Answers from evidence alone."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from memforest_ray.facts.candidates import Kind
 from memforest_ray.facts.times import EventTime, Precision
-from memforest_ray.query.answer import HELD_MIN, SINGLED_MIN, answer, when
-from memforest_ray.query.result import Answer
+from memforest_ray.ids import TurnId
+from memforest_ray.query.answer import HELD_MIN, SINGLED_MIN, answer
+from memforest_ray.query.attribution import LEAD_MIN
+from memforest_ray.query.render import when
+from memforest_ray.query.result import Answer, Result, Trace
 from memforest_ray.testing.memory import Memory, days, instant
 
 
@@ -99,3 +103,65 @@ def test_times_are_written_as_fine_as_they_are_known(precision: Precision, first
     """A year is not a day."""
     assert when(EventTime(instant(first), instant(end), precision, "", None)) == shown
     assert when(None) == ""
+
+
+def _result(memory: Memory, *scores: float, **fields: Any) -> Result:
+    """Hits with these scores, each of a turn of its own."""
+    for number in range(len(scores)):
+        memory.told(f"s{number}", f"2023-06-0{number + 1}", f"Bob bought thing{number}")
+    found = memory.ask("Bob bought", k=50, kind="fact")
+    hits = tuple(replace(hit, score=score) for hit, score in zip(found, scores, strict=True))
+    return replace(found, hits=hits, **fields)
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [((0.9, 0.8, 0.75, 0.7), 3), ((0.9, 0.8, 0.74, 0.74, 0.73), 3), ((0.9, 0.7), 1), ((0.5, 0.41), 2)],
+)
+def test_what_is_as_good_is_told_too(memory: Memory, scores: tuple[float, ...], told: int) -> None:
+    """Three turns at most, each nearly as good as the best."""
+    found = answer(_result(memory, *scores), "What has Bob bought?")
+    assert len(found.citations) == len(found.text.splitlines()) == told
+
+
+def test_of_one_turn_two_hits_are_told(memory: Memory) -> None:
+    """What was said in one breath belongs together, but it is an answer, not a transcript."""
+    result = _result(memory, 0.9, 0.88, 0.86, 0.84)
+    hits = tuple(replace(hit, turn_ids=(TurnId("one" if place < 3 else "other"),)) for place, hit in enumerate(result))
+    found = answer(replace(result, hits=hits), "What has Bob bought?")
+    assert [hit.fact_id for hit in (hits[0], hits[1], hits[3])] == list(found.citations)
+
+
+def test_what_is_of_another_time_is_not_told(memory: Memory) -> None:
+    """However good; and when nothing else is there, the refusal names the time."""
+    result = _result(memory, 0.9, 0.6, 0.5)
+    late = tuple(replace(hit, timely=place > 0) for place, hit in enumerate(result))
+    assert answer(replace(result, hits=late), "What?").citations[0] == late[1].fact_id
+    none = tuple(replace(hit, timely=False) for hit in result)
+    refused = answer(replace(result, hits=none, trace=Trace("embed", reading=("before 2019",))), "What?")
+    assert (refused.found, refused.text) == (
+        False,
+        "Not in memory: nothing is remembered that fits the time: before 2019.",
+    )
+
+
+def test_what_a_chain_does_not_hold_is_refused(memory: Memory) -> None:
+    """In the words of the result."""
+    found = answer(_result(memory, 0.9, message="no residence of Bob is remembered for: before 2019"), "Where?")
+    assert (found.found, found.text) == (False, "Not in memory: no residence of Bob is remembered for: before 2019.")
+
+
+def test_of_two_who_are_named_one_may_be_known(memory: Memory) -> None:
+    """What is there is told, though the other's is missing."""
+    result = _result(memory, 0.9, message="no residence of Eve is remembered for: current")
+    singled = tuple(replace(hit, note="current: residence") for hit in result)
+    assert answer(replace(result, hits=singled), "Where do Bob and Eve live?")
+
+
+@pytest.mark.parametrize(("lead", "found"), [(None, True), (LEAD_MIN, True), (LEAD_MIN - 0.01, False), (-3.0, False)])
+def test_another_persons_words_are_refused(memory: Memory, lead: float | None, found: bool) -> None:
+    """Unless nobody can be confused, or time singled something out of a chain of his."""
+    result = _result(memory, 0.9, lead=lead)
+    assert bool(answer(result, "What has Bob bought?")) is found
+    singled = tuple(replace(hit, note="current: car") for hit in result)
+    assert answer(replace(result, hits=singled), "What has Bob bought?")

@@ -5,8 +5,9 @@ import pytest
 
 from memforest_ray.errors import InvalidInput
 from memforest_ray.ids import ItemId, ScopeId
-from memforest_ray.query.browse import BEAM, MODES, browse_of
+from memforest_ray.query.browse import BEAM, embed, flat
 from memforest_ray.query.inquiry import Inquiry, fact_order, inquire
+from memforest_ray.query.modes import MODES, mode_of
 from memforest_ray.query.recall import recall, strongest
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.testing.memory import Memory, word_vector
@@ -52,7 +53,7 @@ def test_a_beam_goes_where_the_likeness_is(memory: Memory) -> None:
     """Of sixty facts in order of time those of the right time are seen, not all."""
     inquiry = _inquiry(_filled(memory), "coffee", families=["entity"])
     trees = [tree for tree in recall(inquiry, root_share=0.5) if tree.scope == "entity:bob"]
-    browsed = browse_of("embed")(inquiry, trees)
+    browsed = embed(inquiry, trees)
     told = {fact.id: fact.text for fact in memory.version.facts}
     seen = [told[name] for name in told if ItemId(name) in browsed.leaves]
     assert sum("coffee" in text for text in seen) == 6
@@ -63,7 +64,7 @@ def test_a_beam_goes_where_the_likeness_is(memory: Memory) -> None:
 def test_time_prunes_the_way_down(memory: Memory) -> None:
     """Nodes outside `since` and `until` are not opened."""
     inquiry = _inquiry(_filled(memory), "Bob", families=["entity"], since="2023-02-01", until="2023-02-03")
-    browsed = browse_of("embed")(inquiry, recall(inquiry, root_share=0.5))
+    browsed = embed(inquiry, recall(inquiry, root_share=0.5))
     told = {fact.id: fact for fact in memory.version.facts}
     seen = [told[name] for name in told if ItemId(name) in browsed.leaves]
     assert sorted(fact.session_id for fact in seen) == ["b5", "b6"]
@@ -71,15 +72,15 @@ def test_time_prunes_the_way_down(memory: Memory) -> None:
 
 def test_flat_looks_into_nothing(memory: Memory) -> None:
     """No leaf, no node."""
-    browsed = browse_of("flat")(_inquiry(_filled(memory), "geese"), ())
+    browsed = flat(_inquiry(_filled(memory), "geese"), ())
     assert (browsed.leaves, browsed.nodes_visited) == ({}, 0)
 
 
 def test_modes_are_found_by_name() -> None:
     """And refused by name."""
-    assert sorted(MODES) == ["embed", "flat", "root"]
-    with pytest.raises(InvalidInput, match="unknown mode 'llm'"):
-        browse_of("llm")
+    assert sorted(MODES) == ["embed", "flat", "llm", "planner", "planner+embed", "root"]
+    with pytest.raises(InvalidInput, match="unknown mode 'deep'"):
+        mode_of("deep")
 
 
 def test_the_strongest_are_not_cut_within_a_tie() -> None:

@@ -44,7 +44,14 @@ def test_a_result_is_a_sequence_of_hits() -> None:
         "hits": [],
         "reason": "no_match",
         "message": "nothing",
-        "trace": {"mode": "embed", "trees": [], "nodes_visited": 0, "fallbacks": [], "reading": []},
+        "trace": {
+            "mode": "embed",
+            "trees": [],
+            "nodes_visited": 0,
+            "fallbacks": [],
+            "reading": [],
+            "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0},
+        },
     }
 
 

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from memforest_ray.ids import ItemId
+from memforest_ray.query.allowed import Allowed, filtered, in_time
+from memforest_ray.query.browse import Browsed
 from memforest_ray.query.inquiry import Inquiry, inquire
-from memforest_ray.query.rank import Allowed, Ranking, Scores, filtered, in_order, in_time, score
+from memforest_ray.query.rank import Ranking, Scores, in_order, score
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.temporal import TimeReading
 from memforest_ray.testing.memory import Memory, days, word_vector
@@ -35,8 +37,8 @@ def _by_text(memory: Memory, inquiry: Inquiry, scores: Scores) -> dict[str, floa
 def test_the_named_speaker_is_preferred(memory: Memory) -> None:
     """By the weight of one signal."""
     inquiry = _inquiry(_two(memory), "Who is Ann, and what are bees?")
-    plain = _by_text(memory, inquiry, score(inquiry, {}, NO_TIME, replace(Ranking(), speaker=0.0)))
-    liked = _by_text(memory, inquiry, score(inquiry, {}, NO_TIME, Ranking()))
+    plain = _by_text(memory, inquiry, score(inquiry, Browsed(), NO_TIME, replace(Ranking(), speaker=0.0)))
+    liked = _by_text(memory, inquiry, score(inquiry, Browsed(), NO_TIME, Ranking()))
     assert liked["Ann keeps bees"] > plain["Ann keeps bees"]
     assert liked["Bob keeps bees"] == plain["Bob keeps bees"]
 
@@ -45,9 +47,9 @@ def test_a_browse_lifts_what_it_found(memory: Memory) -> None:
     """Above the floor that any node has."""
     inquiry = _inquiry(_two(memory), "bees")
     fact = next(fact for fact in memory.version.facts if fact.speaker == "Bob")
-    plain = _by_text(memory, inquiry, score(inquiry, {}, NO_TIME, Ranking()))
-    lifted = _by_text(memory, inquiry, score(inquiry, {ItemId(fact.id): 0.9}, NO_TIME, Ranking()))
-    floored = _by_text(memory, inquiry, score(inquiry, {ItemId(fact.id): 0.1}, NO_TIME, Ranking()))
+    plain = _by_text(memory, inquiry, score(inquiry, Browsed(), NO_TIME, Ranking()))
+    lifted = _by_text(memory, inquiry, score(inquiry, Browsed({ItemId(fact.id): 0.9}), NO_TIME, Ranking()))
+    floored = _by_text(memory, inquiry, score(inquiry, Browsed({ItemId(fact.id): 0.1}), NO_TIME, Ranking()))
     assert lifted["Bob keeps bees"] > plain["Bob keeps bees"] == floored["Bob keeps bees"]
     assert lifted["Ann keeps bees"] == plain["Ann keeps bees"]
 
@@ -55,7 +57,7 @@ def test_a_browse_lifts_what_it_found(memory: Memory) -> None:
 def test_unknown_items_of_a_browse_are_passed_over(memory: Memory) -> None:
     """A leaf that this query may not see has no score."""
     inquiry = _inquiry(_two(memory), "bees", as_of="2023-05-15")
-    assert len(score(inquiry, {ItemId("fgone"): 1.0}, NO_TIME, Ranking()).facts) == 1
+    assert len(score(inquiry, Browsed({ItemId("fgone"): 1.0}), NO_TIME, Ranking()).facts) == 1
 
 
 def test_what_lies_in_the_interval_is_allowed(memory: Memory) -> None:

@@ -68,3 +68,14 @@ def test_a_request_crosses_process_borders() -> None:
     """It pickles to its equal."""
     request = QueryRequest.of("Who?", since="2023-01-02", speaker="Bob")
     assert pickle.loads(pickle.dumps(request)) == request
+
+
+def test_metadata_has_one_form() -> None:
+    """Whatever the order in which it is given."""
+    one, other = (
+        QueryRequest.of("Who?", metadata={"a": "1", "b": "2"}),
+        QueryRequest.of("Who?", metadata={"b": "2", "a": "1"}),
+    )
+    assert one == other
+    assert one.filters.metadata == (("a", "1"), ("b", "2"))
+    assert pickle.loads(pickle.dumps(one)) == one

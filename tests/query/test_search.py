@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memforest_ray.errors import InvalidInput
 from memforest_ray.ids import SessionId
+from memforest_ray.query.render import line, tokens
 from memforest_ray.query.result import EmptyReason, Result
 from memforest_ray.testing.memory import Memory, days, instant
 
@@ -112,7 +113,9 @@ def test_an_empty_memory_says_so(memory: Memory) -> None:
 
 def test_an_unknown_mode_names_the_known_ones(memory: Memory) -> None:
     """It is the caller's mistake, also for an empty memory."""
-    with pytest.raises(InvalidInput, match="unknown mode 'deep'; known: embed, flat, root"):
+    with pytest.raises(
+        InvalidInput, match=r"unknown mode 'deep'; known: embed, flat, llm, planner, planner\+embed, root"
+    ):
         memory.ask("Anything?", mode="deep")
 
 
@@ -157,13 +160,13 @@ def test_filters_keep_what_was_asked_for(memory: Memory) -> None:
 
 
 def test_a_token_budget_bounds_the_texts(memory: Memory) -> None:
-    """As many hits as fit, in order."""
+    """As many hits as fit, in order, with both their times."""
     kitchen = _kitchen(memory)
     everything = kitchen.ask("Bob kayak", k=50)
-    some = kitchen.ask("Bob kayak", k=50, token_budget=12)
+    some = kitchen.ask("Bob kayak", k=50, token_budget=40)
     assert 0 < len(some) < len(everything)
     assert some.hits == everything.hits[: len(some)]
-    assert sum(len(hit.text) for hit in some) <= 48
+    assert sum(tokens(line(hit)) for hit in some) <= 40
     assert kitchen.ask("Bob kayak", token_budget=1).reason is EmptyReason.FILTERED
 
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.index.table import UNKNOWN
+from memforest_ray.query.directions import Direction
 from memforest_ray.query.result import EmptyReason
-from memforest_ray.query.temporal import Direction, overlapping, read_time, span_text, within
+from memforest_ray.query.temporal import overlapping, read_time, span_text, within
 from memforest_ray.testing.memory import Memory, days, instant
 
 ASKED = instant("2023-06-15T12:00:00Z")

@@ -10,7 +10,7 @@ from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.storage.open import open_store, probe
 from memforest_ray.storage.store import Stored
 from memforest_ray.testing.clock import SeededRandom
-from memforest_ray.testing.store import contents
+from memforest_ray.testing.store import Fault, FaultyStore, contents, scripted
 
 
 def test_addresses_of_one_folder_are_one_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,4 +93,22 @@ async def test_the_probe_refuses_unfit_stores(store: MemoryStore, what: str) -> 
     """A store that ignores a condition is named unfit, and left as it was."""
     with pytest.raises(StoreUnavailable, match=what):
         await probe(store, SeededRandom())
+    assert await contents(store) == {}
+
+
+async def test_a_conflict_without_a_cause_is_tried_again() -> None:
+    """A store under load answers a conditional write with a conflict, or the client's own retry meets the first try."""
+    for fault in (Fault.CONFLICT, Fault.DUPLICATE):
+        for call in (0, 2):
+            store = MemoryStore()
+            await probe(FaultyStore(store, scripted({call: fault})), SeededRandom())
+            assert await contents(store) == {}
+
+
+async def test_a_store_that_refuses_every_write_is_unavailable() -> None:
+    """After a few tries, in words of this library."""
+    store = MemoryStore()
+    refusing = FaultyStore(store, lambda call: Fault.CONFLICT if call.verb == "create" else None)
+    with pytest.raises(StoreUnavailable, match="refused 4 writes that nothing stood in the way of"):
+        await probe(refusing, SeededRandom())
     assert await contents(store) == {}

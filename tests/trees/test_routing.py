@@ -1,6 +1,9 @@
 """Entities: a function of the set of facts, active in both directions, members never copied."""
 
+import pickle
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from memforest_ray.trees.routing import (
     Entities,
     Move,
     Moves,
+    UnreadEntities,
     entity_key,
     entity_scope,
     scene_scope,
@@ -177,3 +181,21 @@ def test_entities_are_a_function_of_the_set(facts: list[Spoken], data: st.DataOb
     follow(expected, at_once.moves)
     assert step.entities == at_once.entities
     assert {scope: members for scope, members in trees.items() if members} == expected
+
+
+def test_unread_entities_are_the_entities() -> None:
+    """Made when they are first asked for, once; equal to, pickled and edited as any others."""
+    facts = [fact(1, "Rex"), fact(2, "Rex", session="s2")]
+    asked: list[int] = []
+
+    class Facts:
+        def __iter__(self) -> Iterator[Any]:
+            asked.append(1)
+            return iter(facts)
+
+    unread, known = UnreadEntities(Facts()), Entities().edit(facts).entities
+    assert asked == []
+    assert (unread == known, known == unread, hash(unread) == hash(known)) == (True, True, True)
+    assert (unread.label("rex"), asked) == ("Rex", [1])
+    assert pickle.loads(pickle.dumps(unread)) == known
+    assert unread.edit([], facts[:1]).entities == known.edit([], facts[:1]).entities

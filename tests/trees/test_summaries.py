@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 from memforest_ray.ids import ItemId, NodeId, ScopeId, SessionId
 from memforest_ray.trees.summaries import (
     CONCAT_CHARS_MAX,
+    SUMMARY_CHARS_ASKED,
     SUMMARY_CHARS_MAX,
     RefreshPlan,
     SelectionSummarizer,
     Summary,
     SummaryRequest,
+    parts,
     summary_inputs,
     summary_of_row,
     summary_row,
@@ -39,6 +42,11 @@ def tree(numbers: Iterable[int], *, words: int = 30, k: int = 4, scope: ScopeId 
 
 def nodes(*trees: MemTree) -> Planned:
     return [(each.scope, node) for each in trees for node in each.nodes()]
+
+
+def plan_of(planned: Planned, **given: Any) -> RefreshPlan:
+    """A plan in which every node is shown its children, unless it says otherwise."""
+    return RefreshPlan(planned, **{"model": MODEL, "summaries": {}, "recent": 0, **given})
 
 
 def text_for(request: SummaryRequest) -> str:
@@ -71,7 +79,7 @@ def root(tree: MemTree) -> Node:
 def test_what_fits_together_is_the_summary() -> None:
     """Children of up to 160 tokens are kept whole, without a request."""
     small = tree(range(3), words=10)
-    plan = RefreshPlan(nodes(small), summaries={}, model=MODEL)
+    plan = plan_of(nodes(small), summaries={}, model=MODEL)
     assert plan.finished
     assert plan.ready() == []
     assert plan.depth == 0
@@ -87,22 +95,22 @@ def test_the_limit_is_exact(spare: int, asks: bool) -> None:
     first = replace(first, text="a" * 300)
     second = replace(second, text="b" * (CONCAT_CHARS_MAX - 301 - spare))
     pair = MemTree(BOB, 4).edit([first, second]).tree
-    assert bool(RefreshPlan(nodes(pair), summaries={}, model=MODEL).ready()) == asks
+    assert bool(plan_of(nodes(pair), summaries={}, model=MODEL).ready()) == asks
 
 
 def test_a_request_tells_what_it_is_about() -> None:
     """Texts in order, time ranges, where it belongs."""
     four = tree(range(4))
-    [request] = RefreshPlan(nodes(four), summaries={}, model=MODEL).ready()
+    [request] = plan_of(nodes(four), summaries={}, model=MODEL).ready()
     assert request == SummaryRequest(
-        root(four).id, BOB, tuple(leaf.text for leaf in four.leaves()), (0, 3), None, 1, SUMMARY_CHARS_MAX
+        root(four).id, BOB, tuple(leaf.text for leaf in four.leaves()), (0, 3), None, 1, SUMMARY_CHARS_ASKED
     )
 
 
 def test_parents_wait_for_children_only() -> None:
     """A node is ready when its last child is, though others of its level are still out."""
     big = tree(range(32))
-    plan = RefreshPlan(nodes(big), summaries={}, model=MODEL)
+    plan = plan_of(nodes(big), summaries={}, model=MODEL)
     requests = plan.ready()
     assert len(requests) == 8
     for request in requests[:4]:
@@ -115,7 +123,7 @@ def test_parents_wait_for_children_only() -> None:
 def test_the_critical_path_comes_first() -> None:
     """Across trees, the node with the longest way to its root is asked first."""
     deep, flat = tree(range(70)), tree(range(100, 104), scope=ScopeId("entity:a"))
-    plan = RefreshPlan(nodes(flat, deep), summaries={}, model=MODEL)
+    plan = plan_of(nodes(flat, deep), summaries={}, model=MODEL)
     requests = plan.ready()
     assert [request.priority for request in requests] == sorted((r.priority for r in requests), reverse=True)
     assert requests[0].priority == deep.height
@@ -129,10 +137,10 @@ def test_the_critical_path_comes_first() -> None:
 def test_an_unchanged_subtree_makes_no_request() -> None:
     """After an insert in the middle only the touched path is asked for."""
     before = tree(range(0, 128, 2))
-    first = RefreshPlan(nodes(before), summaries={}, model=MODEL)
+    first = plan_of(nodes(before), summaries={}, model=MODEL)
     drive(first)
     edit = before.edit([leaf(65)])
-    plan = RefreshPlan([(BOB, node) for node in edit.added], summaries=first.results(), model=MODEL)
+    plan = plan_of([(BOB, node) for node in edit.added], summaries=first.results(), model=MODEL)
     asked = drive(plan)
     assert before.height <= len(asked) <= 2 * edit.tree.height
     assert {request.node_id for request in asked} <= {node.id for node in edit.added}
@@ -141,25 +149,25 @@ def test_an_unchanged_subtree_makes_no_request() -> None:
 def test_a_replay_makes_no_request() -> None:
     """The same nodes with the same texts and model find their summaries."""
     big = tree(range(40))
-    first = RefreshPlan(nodes(big), summaries={}, model=MODEL)
+    first = plan_of(nodes(big), summaries={}, model=MODEL)
     drive(first)
-    again = RefreshPlan(nodes(big), summaries=first.results(), model=MODEL)
+    again = plan_of(nodes(big), summaries=first.results(), model=MODEL)
     assert again.ready() == []
     assert again.results() == first.results()
-    other_model = RefreshPlan(nodes(big), summaries=first.results(), model="test-model/2")
+    other_model = plan_of(nodes(big), summaries=first.results(), model="test-model/2")
     assert other_model.ready() != []
 
 
 def test_a_leaf_that_says_the_same_costs_nothing() -> None:
     """New evidence for a fact makes new nodes with the same texts: removed nodes' summaries serve again."""
     before = tree(range(40))
-    first = RefreshPlan(nodes(before), summaries={}, model=MODEL)
+    first = plan_of(nodes(before), summaries={}, model=MODEL)
     drive(first)
     edit = before.edit([replace(leaf(7), source_ms=(7, 99))], [leaf(7)])
     assert edit.added
     done = first.results()
     removed = [done.pop(node.id) for node in edit.removed]
-    plan = RefreshPlan([(BOB, node) for node in edit.added], summaries=done, model=MODEL, reusable=removed)
+    plan = plan_of([(BOB, node) for node in edit.added], summaries=done, model=MODEL, reusable=removed)
     assert plan.finished
     assert {summary.text for summary in plan.results().values()} == {summary.text for summary in removed}
 
@@ -167,7 +175,7 @@ def test_a_leaf_that_says_the_same_costs_nothing() -> None:
 def test_equal_inputs_are_asked_once() -> None:
     """Two trees with the same leaves share their requests."""
     one, two = tree(range(16)), tree(range(16), scope=ScopeId("scene:x"))
-    plan = RefreshPlan(nodes(one, two), summaries={}, model=MODEL)
+    plan = plan_of(nodes(one, two), summaries={}, model=MODEL)
     assert len(drive(plan)) == 5
     results = plan.results()
     assert len(results) == 10
@@ -178,7 +186,7 @@ def test_a_failure_marks_stale_upwards_only() -> None:
     """A stand-in for the one that failed; those above are asked for, but stale; the rest is fresh."""
     big = tree(range(32))
     low = next(node for node in big.nodes() if node.level == 1)
-    plan = RefreshPlan(nodes(big), summaries={}, model=MODEL)
+    plan = plan_of(nodes(big), summaries={}, model=MODEL)
     drive(plan, lambda request: None if request.node_id == low.id else text_for(request))
     above = {node.id for node in big.path(low.first)}
     results = plan.results()
@@ -194,16 +202,16 @@ def test_stale_summaries_are_redone() -> None:
     """A later refresh of the stale nodes asks for what failed and what follows from it, nothing else."""
     big = tree(range(32))
     low = next(node for node in big.nodes() if node.level == 1)
-    first = RefreshPlan(nodes(big), summaries={}, model=MODEL)
+    first = plan_of(nodes(big), summaries={}, model=MODEL)
     drive(first, lambda request: None if request.node_id == low.id else text_for(request))
     held = first.results()
     stale = [(BOB, node) for node in big.nodes() if held[node.id].stale]
-    again = RefreshPlan(stale, summaries=held, model=MODEL)
+    again = plan_of(stale, summaries=held, model=MODEL)
     asked = drive(again)
     assert [request.node_id for request in asked] == [node.id for _, node in stale]
     redone = held | again.results()
     assert not any(summary.stale for summary in redone.values())
-    whole = RefreshPlan(nodes(big), summaries={}, model=MODEL)
+    whole = plan_of(nodes(big), summaries={}, model=MODEL)
     drive(whole)
     assert redone == whole.results()
 
@@ -212,7 +220,7 @@ def test_stale_summaries_are_redone() -> None:
 def test_an_empty_answer_is_a_failure(text: str) -> None:
     """What cannot be used counts as not answered."""
     four = tree(range(4))
-    plan = RefreshPlan(nodes(four), summaries={}, model=MODEL)
+    plan = plan_of(nodes(four), summaries={}, model=MODEL)
     drive(plan, lambda request: text)
     assert plan.results()[root(four).id].stale
     assert plan.failures == {root(four).id: "the summary was empty"}
@@ -221,7 +229,7 @@ def test_an_empty_answer_is_a_failure(text: str) -> None:
 def test_an_answer_that_is_too_long_is_cut() -> None:
     """Every summary is bounded, so every prompt above is."""
     four = tree(range(4))
-    plan = RefreshPlan(nodes(four), summaries={}, model=MODEL)
+    plan = plan_of(nodes(four), summaries={}, model=MODEL)
     drive(plan, lambda request: "\n".join(f"Bob baked {number} loaves." for number in range(200)))
     assert len(plan.results()[root(four).id].text) <= SUMMARY_CHARS_MAX
 
@@ -232,14 +240,14 @@ def test_a_single_long_leaf_is_bounded_too() -> None:
     def over_one(length: int) -> Planned:
         return [(BOB, Node.of(BOB, (replace(leaf(1), text="a" * length),)))]
 
-    assert RefreshPlan(over_one(SUMMARY_CHARS_MAX), summaries={}, model=MODEL).finished
-    assert RefreshPlan(over_one(SUMMARY_CHARS_MAX + 1), summaries={}, model=MODEL).ready() != []
+    assert plan_of(over_one(SUMMARY_CHARS_MAX), summaries={}, model=MODEL).finished
+    assert plan_of(over_one(SUMMARY_CHARS_MAX + 1), summaries={}, model=MODEL).ready() != []
 
 
 def test_giving_up_leaves_a_complete_refresh() -> None:
     """Whatever is open gets a stand-in; every node has a summary, all of them stale."""
     big = tree(range(32))
-    plan = RefreshPlan(nodes(big), summaries={}, model=MODEL)
+    plan = plan_of(nodes(big), summaries={}, model=MODEL)
     first = plan.ready()[0]
     plan.done(first.node_id, text_for(first))
     plan.give_up("no time")
@@ -252,7 +260,7 @@ def test_giving_up_leaves_a_complete_refresh() -> None:
 def test_missing_summaries_below_are_planned() -> None:
     """A new node over old ones that never got a summary: they are made first."""
     big = tree(range(16))
-    plan = RefreshPlan([(BOB, root(big))], summaries={}, model=MODEL)
+    plan = plan_of([(BOB, root(big))], summaries={}, model=MODEL)
     drive(plan)
     assert set(plan.results()) == {node.id for node in big.nodes()}
 
@@ -260,7 +268,7 @@ def test_missing_summaries_below_are_planned() -> None:
 def test_answers_nobody_asked_for_are_refused() -> None:
     """An unknown node, and an answer that comes twice."""
     four = tree(range(4))
-    plan = RefreshPlan(nodes(four), summaries={}, model=MODEL)
+    plan = plan_of(nodes(four), summaries={}, model=MODEL)
     with pytest.raises(ValueError, match="asked for"):
         plan.done(NodeId("n0"), "text")
     drive(plan)
@@ -276,7 +284,7 @@ def test_rows() -> None:
 
 async def test_selection_summarises_without_a_model() -> None:
     """A reply for each request, in order, from lines of the request, within the bound."""
-    request = RefreshPlan(nodes(tree(range(4))), summaries={}, model=MODEL).ready()[0]
+    request = plan_of(nodes(tree(range(4))), model=SelectionSummarizer.model).ready()[0]
     summarizer = SelectionSummarizer()
     [reply, short] = await summarizer.summarise([request, replace(request, chars_max=250)])
     assert reply.text is not None
@@ -292,12 +300,15 @@ async def test_selection_summarises_without_a_model() -> None:
     extra=st.sets(st.integers(0, 200), max_size=10),
     failing=st.sets(st.integers(0, 30), max_size=4),
     k=st.sampled_from([3, 4, 8]),
+    recent=st.sampled_from([0, 5, 24]),
 )
-@settings(max_examples=40, deadline=None)
-def test_a_refresh_step_by_step_is_one_from_scratch(number: int, extra: set[int], failing: set[int], k: int) -> None:
+@settings(max_examples=60, deadline=None)
+def test_a_refresh_step_by_step_is_one_from_scratch(
+    number: int, extra: set[int], failing: set[int], k: int, recent: int
+) -> None:
     """Edits with failures between, then a retry of what is stale, end where one refresh of the whole ends."""
     before = tree(range(0, number * 2, 2), k=k)
-    first = RefreshPlan(nodes(before), summaries={}, model=MODEL)
+    first = plan_of(nodes(before), summaries={}, model=MODEL, recent=recent)
     count = 0
 
     def unreliable(request: SummaryRequest) -> str | None:
@@ -308,14 +319,60 @@ def test_a_refresh_step_by_step_is_one_from_scratch(number: int, extra: set[int]
     drive(first, unreliable)
     held = first.results()
     edit = before.edit([leaf(2 * each + 1) for each in extra])
-    second = RefreshPlan([(BOB, node) for node in edit.added], summaries=held, model=MODEL)
+    second = plan_of([(BOB, node) for node in edit.added], summaries=held, model=MODEL, recent=recent)
     drive(second)
     held |= second.results()
     stale = [(BOB, node) for node in edit.tree.nodes() if held[node.id].stale]
-    third = RefreshPlan(stale, summaries=held, model=MODEL)
+    third = plan_of(stale, summaries=held, model=MODEL, recent=recent)
     drive(third)
     held |= third.results()
-    whole = RefreshPlan(nodes(edit.tree), summaries={}, model=MODEL)
+    whole = plan_of(nodes(edit.tree), summaries={}, model=MODEL, recent=recent)
     drive(whole)
     assert {node.id: held[node.id] for node in edit.tree.nodes()} == whole.results()
     assert whole.depth <= edit.tree.height
+
+
+@given(number=st.integers(1, 200), k=st.sampled_from([3, 4, 8]), recent=st.integers(0, 40))
+@settings(max_examples=60, deadline=None)
+def test_parts_cover_every_leaf_once(number: int, k: int, recent: int) -> None:
+    """In order; leaves only at the end, and of nodes that are opened no more than `recent` of them."""
+    for node in tree(range(number), words=3, k=k).nodes():
+        shown = parts(node, recent)
+        below = [each for part in shown for each in leaves_of(part)]
+        assert below == list(leaves_of(node))
+        kinds = [isinstance(part, Leaf) for part in shown]
+        assert kinds == sorted(kinds)
+        assert node.level == 1 or sum(kinds) <= recent
+
+
+def leaves_of(child: Leaf | Node) -> Iterable[Leaf]:
+    if isinstance(child, Leaf):
+        yield child
+    else:
+        for below in child.children:
+            yield from leaves_of(below)
+
+
+def test_what_would_be_too_much_is_not_opened() -> None:
+    """Long leaves are read by the nodes over them only."""
+    long = tree(range(16), words=400)
+    assert parts(root(long)) == root(long).children
+
+
+def test_what_comes_at_the_end_is_written_in_one_wave() -> None:
+    """The nodes over new leaves, one on each level, wait for nothing; one in the middle holds up those above it."""
+    before = tree(range(0, 400, 2), k=8)
+    first = plan_of(nodes(before), recent=24)
+    drive(first)
+    for added, depth in ((range(400, 410), 1), ([101], 2)):
+        edit = before.edit(list(map(leaf, added)))
+        plan = plan_of([(BOB, node) for node in edit.added], summaries=first.results(), recent=24)
+        drive(plan)
+        assert (plan.depth, edit.tree.height) == (depth, 3)
+
+
+def test_nothing_is_opened_where_nothing_is_waited_for() -> None:
+    """Selection makes no call: its nodes are shown their children."""
+    big = tree(range(32))
+    plan = RefreshPlan(nodes(big), summaries={}, model=SelectionSummarizer.model)
+    assert {len(request.texts) for request in plan.ready()} == {4}

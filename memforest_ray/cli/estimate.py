@@ -1,0 +1,99 @@
+"""`memforest estimate`: what a backfill would ask of models, before any is asked."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memforest_ray.cli.call import Call
+from memforest_ray.cli.failures import OK
+from memforest_ray.cli.ingest import Work, read_work
+from memforest_ray.errors import InvalidInput
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+
+    from memforest_ray.config import Settings
+
+__all__ = ["estimate"]
+
+ANSWER_TOKENS = 270
+"""Of one extraction, as measured of Qwen3-30B-A3B with longer keys than ours: rather too many than too few."""
+
+
+def estimate(
+    call: Call,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files of conversations.")],
+    *,
+    format: Annotated[  # noqa: A002 - the option's name
+        str, typer.Option(metavar="NAME", help="The files' format; found by itself unless named.")
+    ] = "auto",
+    tokens: Annotated[
+        int, typer.Option("--tokens", metavar="N", help="Least tokens of the answer about one cell.")
+    ] = ANSWER_TOKENS,
+    one_user: Annotated[bool, typer.Option("--one-user", help="As of `ingest`: one memory for all.")] = False,
+) -> int:
+    """Count the model calls and tokens that `ingest` of these files would take. No model is needed, nothing is stored.
+
+    It is a dry run of a first ingest, all sessions at once, with the offline rules in the place of the model.
+    Verdicts of a judge, repeats and queries come on top.
+    """
+    if tokens < 0:
+        raise InvalidInput(f"--tokens is 0 or more, not {tokens}; nothing was counted")
+    work = [item for path in paths for item in read_work(path, "estimate", format, one_user=one_user)]
+    data = asyncio.run(_counted(call.settings(), work, tokens))
+    call.answer(data, lambda screen: _draw(screen, data))
+    return OK
+
+
+async def _counted(settings: "Settings", work: list[Work], tokens: int) -> dict[str, Any]:
+    """Calls and tokens by role."""
+    from memforest_ray.simulation.counting import CountingExtractor, CountingSummarizer  # noqa: PLC0415 - for speed
+
+    extractor, summarizer = CountingExtractor(tokens), CountingSummarizer()
+    for item in work:
+        await _dry_run(settings, item, extractor, summarizer)
+    roles = {"extract": extractor.tally, "summarise": summarizer.tally}
+    sums = {name: sum(tally.to_json()[name] for tally in roles.values()) for name in extractor.tally.to_json()}
+    turns = sum(len(session.turns) for item in work for session in item.sessions)
+    return {
+        "estimated": True,
+        "users": len(work),
+        "sessions": sum(len(item.sessions) for item in work),
+        "turns": turns,
+        "roles": {role: tally.to_json() for role, tally in roles.items()},
+        "total": sums,
+        "tokens_per_turn": round((sums["prompt_tokens"] + sums["completion_tokens"]) / turns) if turns else 0,
+    }
+
+
+async def _dry_run(settings: "Settings", work: Work, extractor: Any, summarizer: Any) -> None:
+    """One user's sessions into a memory that nobody keeps."""
+    from memforest_ray.client import AsyncClient  # noqa: PLC0415 - for speed
+    from memforest_ray.local.effects import Models  # noqa: PLC0415 - for speed
+    from memforest_ray.local.runtime import LocalRuntime  # noqa: PLC0415 - for speed
+    from memforest_ray.simulation.vectors import HashedEmbedder  # noqa: PLC0415 - for speed
+    from memforest_ray.storage.memory import MemoryStore  # noqa: PLC0415 - for speed
+
+    models = Models(extractor, summarizer, HashedEmbedder())
+    client = AsyncClient(settings, LocalRuntime(settings, MemoryStore(), models))
+    try:
+        await client.user("estimate").ingest_many(work.sessions)
+    finally:
+        await client.close()
+
+
+def _draw(screen: "Console", data: dict[str, Any]) -> None:
+    from rich.table import Table  # noqa: PLC0415 - for speed
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("role")
+    for title in ("calls", "prompt tokens", "of these fixed", "completion tokens"):
+        table.add_column(title, justify="right")
+    rows: dict[str, dict[str, int]] = {**data["roles"], "total": data["total"]}
+    for role, tally in rows.items():
+        table.add_row(role, *(f"{number:,}" for number in tally.values()))
+    screen.print(f"estimate for {data['turns']:,} turns in {data['sessions']:,} sessions, by a dry run of the rules")
+    screen.print(table)
+    screen.print(f"{data['tokens_per_turn']:,} tokens a turn; judging, repeats and queries come on top")

@@ -1,0 +1,116 @@
+"""What `query` and `ask` show: pieces of evidence, why they rank where they do, and how they were found."""
+
+from typing import TYPE_CHECKING
+
+from memforest_ray.cli.screen import clean, day, interval
+
+if TYPE_CHECKING:  # rich and the library load when something is drawn
+    from rich.console import Console
+
+    from memforest_ray.query.result import Answer, Hit, Result, Trace, Why
+
+__all__ = ["draw_answer", "draw_result"]
+
+CITED_SHOWN = 5
+"""Pieces of evidence under an answer; `--json` has all of them."""
+
+_EMPTY = {
+    "no_memory": "nothing is remembered yet",
+    "no_match": "nothing matches",
+    "filtered": "what was found lies outside what was asked for",
+}
+
+
+def draw_result(screen: "Console", user: str, result: "Result", *, explain: bool) -> None:
+    """The hits, best first; with `explain` what each score is made of, and what was looked into."""
+    if not result or result.message:
+        _draw_message(screen, user, result)
+    for number, hit in enumerate(result, start=1):
+        _draw_hit(screen, number, hit)
+    if explain:
+        _draw_trace(screen, result.trace)
+
+
+def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -> None:
+    """The answer, unless it was `told` while it came, and the evidence that it names."""
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    if not told:
+        screen.print(Text(clean(answer.text), style="bold"))
+    result = answer.result
+    if result is None:
+        return
+    cited = [hit for hit in result if hit.fact_id in answer.citations or {*hit.turn_ids} & {*answer.citations}]
+    for number, hit in enumerate(cited[:CITED_SHOWN], start=1):
+        _draw_hit(screen, number, hit)
+    for line in result.trace.fallbacks:
+        screen.print(Text(f"  {clean(line)}", style="dim"))
+    if not result:
+        _draw_message(screen, user, result)
+
+
+def _draw_message(screen: "Console", user: str, result: "Result") -> None:
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    reason = result.message or _EMPTY.get(result.reason or "", "nothing was found")
+    screen.print(Text(clean(f"{user}: {reason}"), style="yellow"))
+
+
+def _draw_hit(screen: "Console", number: int, hit: "Hit") -> None:
+    """One piece of evidence: its text, its source and times, where in the forest it stands, and why there."""
+    from rich.padding import Padding  # noqa: PLC0415 - for speed
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    head = Text(f"{number:>3}. ", style="bold")
+    head.append(clean(hit.text), style="not bold")
+    head.append(f"  {hit.score:.2f}", style="cyan")
+    screen.print(head)
+    late = "" if hit.timely else "of another time than the question asks for"
+    for line in (_source(hit), _place(hit), hit.note or late, _why(hit.why)):
+        if line:
+            screen.print(Padding(Text(clean(line), style="dim"), (0, 0, 0, 5), expand=False))
+
+
+def _source(hit: "Hit") -> str:
+    """Who said it and when, when it happened, and which turns hold it."""
+    said = f"said by {hit.speaker}, {day(hit.source_time)}"
+    turns = f"turns {', '.join(hit.turn_ids)}"
+    if hit.event_time is None:
+        return f"{said} | {turns}"
+    event = hit.event_time
+    when = interval(event.start, event.end, event.precision)
+    return f"{said} | happened {when} ({event.expression!r}) | {turns}"
+
+
+def _place(hit: "Hit") -> str:
+    """The tree, and the intervals of the nodes from its root down."""
+    return " > ".join((hit.tree, *hit.path))
+
+
+def _why(why: "Why | None") -> str:
+    """What the score is made of, and which of what was said and which time made it."""
+    if why is None:
+        return ""
+    parts = ", ".join(f"{name} {value:+.1f}" for name, value in why.parts if abs(value) >= 0.05)
+    said = "" if why.mention is None else f" | shown as said in {why.mention}"
+    often = f", one of {why.mentions} times" * (why.mentions > 1)
+    return f"because {parts}{said}{often} | its {why.time} time counts"
+
+
+def _draw_trace(screen: "Console", trace: "Trace") -> None:
+    """Which trees were looked into, with scores, how the question was read, what models were asked."""
+    from rich.table import Table  # noqa: PLC0415 - for speed
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    usage = trace.usage
+    asked = f", {usage.calls} model calls, {usage.prompt_tokens} + {usage.completion_tokens} tokens" * bool(usage.calls)
+    screen.print(Text(f"mode {trace.mode}, {trace.nodes_visited} nodes visited{asked}", style="bold"))
+    for line in (*trace.reading, *trace.fallbacks):
+        screen.print(Text(f"  {clean(line)}"))
+    table = Table(box=None, pad_edge=True, header_style="bold")
+    table.add_column("tree", style="cyan", no_wrap=True)
+    for title in ("score", "root", "best fact"):
+        table.add_column(title, justify="right")
+    for tree in trace.trees:
+        table.add_row(Text(clean(tree.scope)), *(f"{number:.2f}" for number in (tree.score, tree.root, tree.fact)))
+    screen.print(table)

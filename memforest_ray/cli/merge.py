@@ -1,0 +1,69 @@
+"""`memforest merge`: memories taken over into another one."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memforest_ray.cli.call import Call
+from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
+from memforest_ray.cli.screen import clean
+from memforest_ray.errors import MemForestError
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+
+    from memforest_ray.client import User
+
+__all__ = ["merge"]
+
+
+def merge(
+    call: Call,
+    user: Annotated[str, typer.Argument(metavar="DST", help="The memory that takes over.")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="SRC...", help="The memories that are taken over; they stay.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would join, what would be renamed, what conflicts.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Follow sessions that were replaced there since an earlier merge.")
+    ] = False,
+) -> int:
+    """Merge memories by reuse: sessions come as SRC/<id>, people and what they speak of meet by name."""
+    done: list[dict[str, Any]] = []
+    failed: list[tuple[str, MemForestError]] = []
+    with call.client() as client:
+        memory = client.user(user)
+        for source in dict.fromkeys(sources):
+            try:
+                done.append(_forecast(memory, source) if dry_run else _merged(memory, source, replace))
+            except MemForestError as error:
+                failed.append((source, error))
+                call.say(f"{source}: {sentence(error)}")
+    errors = [{"source": source, "kind": error.kind, "message": str(error)} for source, error in failed]
+    key = "would_merge" if dry_run else "merged"
+    call.answer({"user": user, key: done, "failed": errors}, lambda screen: _draw(screen, done))
+    if not failed:
+        return OK
+    return PARTIAL if done else max(exit_code(error) for _, error in failed)
+
+
+def _merged(memory: "User", source: str, replace: bool) -> dict[str, Any]:
+    return memory.merge_from(source, replace=replace).to_json()
+
+
+def _forecast(memory: "User", source: str) -> dict[str, Any]:
+    return {"source": source, **memory.merge_forecast(source).to_json()}
+
+
+def _draw(screen: "Console", done: list[dict[str, Any]]) -> None:
+    """Each source with what came of it, one thing a line; empty ones are left out."""
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    for row in done:
+        screen.print(Text(clean(str(row["source"])), style="bold"))
+        for name, value in row.items():
+            if name not in {"source", "op_id", "usage", "seconds"} and value not in (None, False, 0, [], {}):
+                shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                screen.print(Text(f"  {name.replace('_', ' ')}: {clean(shown)}"), soft_wrap=True)

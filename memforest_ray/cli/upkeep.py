@@ -1,0 +1,122 @@
+"""Verbs that keep a memory in order: `repair`, `resummarise`, `rescene`, `rebuild`, `reembed`, `correct`, `changes`."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memforest_ray.cli.call import Call
+from memforest_ray.cli.failures import OK, PARTIAL
+from memforest_ray.cli.screen import clean
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+
+__all__ = ["changes", "correct", "rebuild", "reembed", "repair", "rescene", "resummarise"]
+
+_User = Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]
+_OpId = Annotated[
+    str | None, typer.Option("--op-id", metavar="ID", help="Names the write: run again under it, it is done once.")
+]
+
+
+def repair(call: Call, user: _User, op_id: _OpId = None) -> int:
+    """Try again what failed: cells that were not read, pairs without a verdict, summaries that stand in."""
+    with call.client() as client:
+        data = client.user(user).repair(op_id=op_id).to_json()
+    _answer(call, user, data)
+    for cell, reason in data["failed_cells"].items():
+        call.say(f"cell {cell} failed again: {reason}")
+    return PARTIAL if data["failed_cells"] else OK
+
+
+def resummarise(
+    call: Call,
+    user: _User,
+    scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="Only this tree, as entity:bob.")] = None,
+    op_id: _OpId = None,
+) -> int:
+    """Have all summaries written anew, or those of one tree."""
+    with call.client() as client:
+        _answer(call, user, client.user(user).resummarise(scope, op_id=op_id).to_json())
+    return OK
+
+
+def rescene(call: Call, user: _User, op_id: _OpId = None) -> int:
+    """Cluster all facts into scenes anew, in the order in which they were said."""
+    with call.client() as client:
+        _answer(call, user, client.user(user).rescene(op_id=op_id).to_json())
+    return OK
+
+
+def rebuild(call: Call, user: _User, op_id: _OpId = None) -> int:
+    """Make all derived state anew from dialogue, candidates and verdicts."""
+    with call.client() as client:
+        _answer(call, user, client.user(user).rebuild(op_id=op_id).to_json())
+    return OK
+
+
+def reembed(call: Call, user: _User, op_id: _OpId = None) -> int:
+    """Move a memory to the embedder that is set up now; the old vectors serve until all new ones are there."""
+    with call.client() as client:
+        _answer(call, user, client.user(user).reembed(op_id=op_id).to_json())
+    return OK
+
+
+def correct(
+    call: Call,
+    user: _User,
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as `query --json` shows it.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should say.")],
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="TEXT", help="What its attribute is now, as Miami of a residence.")
+    ] = None,
+    event_time: Annotated[
+        str | None, typer.Option("--event-time", metavar="TIME", help="When it is true or happened; else as before.")
+    ] = None,
+    op_id: _OpId = None,
+) -> int:
+    """Put another statement in the place of a fact; what it said does not come back."""
+    with call.client() as client:
+        done = client.user(user).correct(fact, text, value=value, event_time=event_time, op_id=op_id)
+    _answer(call, user, done.to_json())
+    return OK
+
+
+def changes(
+    call: Call,
+    user: _User,
+    since: Annotated[int, typer.Option("--since", metavar="VERSION", help="News after this version.")],
+) -> int:
+    """Ids of the facts and sessions that came, changed or went since a version."""
+    with call.client() as client:
+        news = client.user(user).changes(since).to_json()
+    call.answer({"user": user, **news}, lambda screen: _draw_news(screen, news))
+    return OK
+
+
+def _answer(call: Call, user: str, data: dict[str, Any]) -> None:
+    call.answer({"user": user, **data}, lambda screen: _draw(screen, data))
+
+
+def _draw(screen: "Console", data: dict[str, Any]) -> None:
+    """Name and value, one a line; empty ones, and what only a program wants, are left out."""
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    if data.get("duplicate"):
+        screen.print(Text("all is as it was"))
+        return
+    for name, value in data.items():
+        if name in {"op_id", "usage", "seconds"} or value in (None, False, 0, "", [], {}):
+            continue
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        screen.print(Text(f"{name.replace('_', ' ')}: {clean(shown)}"), soft_wrap=True)
+
+
+def _draw_news(screen: "Console", news: dict[str, Any]) -> None:
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    screen.print(Text(f"version {news['version']}, since version {news['since']}"))
+    for kind in ("sessions", "facts"):
+        for what, names in news[kind].items():
+            if names:
+                screen.print(Text(f"{kind} {what}: {clean(', '.join(names))}"), soft_wrap=True)

@@ -1,0 +1,122 @@
+"""The time of a statement, from the words in which a turn says it and from how a model has read them.
+
+Words that our own patterns know are resolved by these, against the time of the turn, whatever the model made of
+them: calendar arithmetic is not what models are good at. The model's reading stands for the rest.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from memforest_ray.facts.candidates import TurnInput
+from memforest_ray.facts.expressions import find_times
+from memforest_ray.facts.periods import Period, day, month_from, span, week, year
+from memforest_ray.facts.times import EPOCH, LIFETIME, EventTime, Precision, to_datetime
+
+__all__ = ["reported_time"]
+
+_DAY: Final = re.compile(r"(\d{4})(?!\d)(?:-(\d{1,2})(?:-(\d{1,2})(?!\d))?(?!\d))?")
+_REACH_YEARS: Final = 150
+"""Nobody tells of days further from the time of telling; a year outside is a misreading."""
+_YEARS: Final = (1000, 2999)
+_EXPRESSION_CHARS_MAX: Final = 100
+_LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
+
+
+def reported_time(words: str, first: str, last: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:
+    """When it was, by `words` of one of `turns` or by the days that a model gave; None where nothing is sure.
+
+    An empty `first` with a `last`: all the time until then ("used to").
+    """
+    words = " ".join(words.split())[:_EXPRESSION_CHARS_MAX]
+    if not words or not turns:
+        return None
+    return _in_place(words, turns, zone) or _alone(words, turns, zone) or _read(words, first, last, turns, zone)
+
+
+def _in_place(words: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:
+    """As our patterns read it where it stands, with what is around it."""
+    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
+    for turn in turns:
+        match = pattern.search(turn.text)
+        if match is None:
+            continue
+        for found in find_times(turn.text, turn.source_ms, zone):
+            if found.start < match.end() and match.start() < found.end:
+                return found.event
+    return None
+
+
+def _alone(words: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:
+    """As our patterns read the words by themselves: a model may have set them right."""
+    found = find_times(words, turns[0].source_ms, zone)
+    return found[0].event if found else None
+
+
+def _read(words: str, first: str, last: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:
+    """As the model has read it, if that can be."""
+    turn = turns[0]
+    began, ended = _period(first), _period(last)
+    place = ZoneInfo(zone or "UTC")
+    if began is None:
+        return None if first.strip() or ended is None else _open(words, ended, turn, place)
+    period = began if ended is None or ended.last <= began.last else _whole(began.first, ended.last)
+    if turn.source_ms is None:
+        # Without a time to reckon from, only what names its year can have been read.
+        if not re.search(r"\d{4}", words):
+            return None
+    else:
+        said = to_datetime(turn.source_ms).astimezone(place).date()
+        if abs(period.first.year - said.year) > _REACH_YEARS or abs(period.last.year - said.year) > _REACH_YEARS:
+            return None
+        if period == day(said) and not _says(words, turns):
+            return None  # words of the model's own for the day on which it was said
+    return EventTime(
+        _instant(period.first, place),
+        _instant(period.last + timedelta(1), place),
+        period.precision,
+        words,
+        None if re.search(r"\d{4}", words) else turn.source_ms,
+    )
+
+
+def _open(words: str, ended: Period, turn: TurnInput, place: ZoneInfo) -> EventTime:
+    """All the time before an end, which is not later than when it was said."""
+    end_ms = _instant(ended.last + timedelta(1), place)
+    if turn.source_ms is not None:
+        end_ms = min(end_ms, turn.source_ms)
+    return EventTime(end_ms - _LIFETIME_MS, end_ms, Precision.RANGE, words, turn.source_ms)
+
+
+def _says(words: str, turns: Sequence[TurnInput]) -> bool:
+    return any(words.casefold() in " ".join(turn.text.split()).casefold() for turn in turns)
+
+
+def _period(text: str) -> Period | None:
+    """A day, month or year as a model writes it; None for anything else."""
+    match = _DAY.match(text.strip())
+    if match is None:
+        return None
+    number, month, of_month = (int(part) if part else None for part in match.groups())
+    if number is None or not _YEARS[0] <= number <= _YEARS[1]:
+        return None
+    try:
+        first = date(number, month or 1, of_month or 1)
+    except ValueError:  # 30 February
+        return None
+    if of_month is not None:
+        return day(first)
+    return year(number) if month is None else month_from(first, 0)
+
+
+def _whole(first: date, last: date) -> Period:
+    """The days from `first` to `last`, as the calendar unit that they are, if any."""
+    units = (day(first), week(first), month_from(first, 0), year(first.year))
+    return next((unit for unit in units if (unit.first, unit.last) == (first, last)), span(first, last))
+
+
+def _instant(of: date, zone: ZoneInfo) -> int:
+    midnight = EPOCH.replace(year=of.year, month=of.month, day=of.day, tzinfo=zone)
+    return (midnight - EPOCH) // timedelta(milliseconds=1)

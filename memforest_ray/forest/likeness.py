@@ -1,0 +1,201 @@
+"""Likeness: the vectors of statements, and the pairs of them that a judge is asked about.
+
+Every atom has the vector of its least mention. A fact's stands in the index; where somebody judges, those of atoms
+that are joined to a lesser one, or withheld, are kept too (`Version.echoes`): which pairs are found alike must not
+depend on the order in which they came.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from immutables import Map
+from numpy.typing import NDArray
+
+from memforest_ray.commit.version import Vector
+from memforest_ray.facts.canonical import Facts, FactsEdit
+from memforest_ray.facts.verdicts import Judgement, Pair, PairKey, Question, Verdict, pair_key
+from memforest_ray.forest.effects import Embed, Judge, JudgeFrom, Steps
+from memforest_ray.forest.intents import Usage
+from memforest_ray.forest.work import Work
+from memforest_ray.ids import AtomId, FactId
+from memforest_ray.index.rows import cell_embedding_text, mention_embedding_text
+
+__all__ = ["echoes", "embed", "embed_texts", "judge"]
+
+Alike: TypeAlias = Mapping[AtomId, Mapping[AtomId, float]]
+"""Of some atoms: which others are alike to them, and how much."""
+
+_ROWS_AT_ONCE = 8_192
+"""Compared in one product: a few MB of them."""
+_DIGITS = 4
+"""To which a cosine is rounded: sums of floats come out differently in matrices of another shape."""
+
+
+def embed(work: Work) -> Steps[None]:
+    """Vectors of what is shown anew, facts and cells, each distinct text once; what stayed keeps its vector."""
+    texts = _unknown(work, (fact.atoms[0] for fact in work.facts.added))
+    for cell in work.spoken:
+        if cell.id not in work.vectors:
+            texts[cell.id] = cell_embedding_text(cell, work.dialogue.sessions[cell.session_id])
+    yield from embed_texts(work, texts)
+
+
+def embed_texts(work: Work, texts: Mapping[str, str]) -> Steps[None]:
+    """Vectors under the names of `texts`."""
+    distinct = tuple(dict.fromkeys(text for text in texts.values() if text not in work.known))
+    by_text: dict[str, Vector] = {}
+    if distinct:
+        rows = yield Embed(distinct)
+        by_text = dict(zip(distinct, rows, strict=True))
+    by_text.update((text, work.known[text]) for text in texts.values() if text in work.known)
+    work.vectors.update({name: by_text[text] for name, text in texts.items()})
+
+
+def _unknown(work: Work, atoms: Iterable[AtomId]) -> dict[str, str]:
+    """Texts of those atoms that have no vector yet; those that had one and say the same take it over."""
+    texts: dict[str, str] = {}
+    before, now = work.version.facts.atoms, work.facts.facts.atoms
+    for atom in atoms:
+        if atom in work.vectors:
+            continue
+        text = mention_embedding_text(now[atom].mentions[0])
+        old = before.get(atom)
+        known = None
+        if old is not None and mention_embedding_text(old.mentions[0]) == text:
+            known = work.version.atom_vector(atom)
+        if known is None:
+            texts[atom] = text
+        else:
+            work.vectors[atom] = known
+    return texts
+
+
+def judge(work: Work) -> Steps[None]:
+    """One wave of verdicts on what is new; what is over the limit, or was not answered, stays pending.
+
+    What an atom is alike to changes with its least mention: then what is known of its pairs is kept where they still
+    are alike. So which pairs are known in the end follows from what is there, and not from how it came.
+    """
+    threshold = yield JudgeFrom()
+    if threshold is None:
+        return
+    work.judging = True
+    edit = work.facts
+    changed = _changed(work)
+    yield from embed_texts(work, _unknown(work, (*edit.fresh, *changed)))
+    alike = _neighbours(work, (*edit.fresh, *changed), threshold)
+    work.facts = edit = _compared_anew(edit, changed, alike)
+    fresh = tuple(dict.fromkeys((*edit.fresh, *changed)))
+    wave = edit.facts.pairs_to_judge(fresh, lambda atom: alike.get(atom, {}).items())
+    asked, waiting = _shared_out(wave.ask, frozenset(fresh), draining=work.draining)
+    answers: list[Judgement] = []
+    if asked:
+        answers = yield Judge(tuple(_question(edit.facts, pair) for pair in asked))
+    work.judged = Usage.of(answers)
+    told = list(zip(asked, answers, strict=True))
+    verdicts = [Verdict(pair, answer.equivalent) for pair, answer in told if answer.equivalent is not None]
+    unanswered = [pair for pair, answer in told if answer.equivalent is None]
+    pending = [pair for pair in (*wave.pending, *waiting, *unanswered) if pair.key not in edit.facts.pending]
+    if verdicts or pending:
+        work.facts = edit.then(edit.facts.with_verdicts(verdicts, pending))
+    yield from embed(work)
+
+
+def _changed(work: Work) -> tuple[AtomId, ...]:
+    """Atoms that were there and have another least mention now."""
+    before, now = work.version.facts.atoms, work.facts.facts.atoms
+    kept = (atom for atom in work.facts.touched if atom in before and atom in now)
+    return tuple(atom for atom in kept if before[atom].mentions[0] != now[atom].mentions[0])
+
+
+def _compared_anew(edit: FactsEdit, changed: Iterable[AtomId], alike: Alike) -> FactsEdit:
+    """What is known of the pairs of `changed` atoms, where they are alike still, under their new likeness."""
+    evidence = edit.facts.evidence
+    verdicts: list[Verdict] = []
+    pending: list[Pair] = []
+    parted: list[PairKey] = []
+    for atom in changed:
+        for other, link in evidence.links.get(atom, {}).items():
+            cosine = alike[atom].get(other)
+            if cosine is None:
+                parted.append(pair_key(atom, other))
+            elif cosine != link.similarity:
+                pair = evidence.pair(pair_key(atom, other), cosine)
+                if link.equivalent is None:
+                    pending.append(pair)
+                else:
+                    verdicts.append(Verdict(pair, link.equivalent))
+    if not (verdicts or pending or parted):
+        return edit
+    return edit.then(edit.facts.with_verdicts(verdicts, pending, parted))
+
+
+def echoes(work: Work) -> Map[AtomId, bytes]:
+    """What `Version.echoes` is after `work`."""
+    atoms, shown = work.facts.facts.atoms, work.facts.facts.shown
+    kept = work.version.echoes.mutate()
+    for atom in work.version.echoes:
+        if atom not in atoms or FactId(atom) in shown:
+            del kept[atom]
+    if work.judging:
+        led = {AtomId(fact.id): work.version.vector(fact.id) for fact in work.facts.removed}
+        told = {AtomId(name): vector for name, vector in work.vectors.items()}
+        kept.update(
+            (atom, vector.tobytes())
+            for atom, vector in {**led, **told}.items()
+            if atom in atoms and FactId(atom) not in shown
+        )
+    return kept.finish()
+
+
+def _shared_out(pairs: Iterable[Pair], fresh: frozenset[AtomId], *, draining: bool) -> tuple[list[Pair], list[Pair]]:
+    """Pairs to ask about now, and those that wait: what earlier writes left is asked about beside the lane."""
+    now: list[Pair] = []
+    later: list[Pair] = []
+    for pair in pairs:
+        (now if draining or pair.first in fresh or pair.second in fresh else later).append(pair)
+    return now, later
+
+
+def _question(facts: Facts, pair: Pair) -> Question:
+    return Question(pair, facts.atoms[pair.first].mentions[0], facts.atoms[pair.second].mentions[0])
+
+
+def _neighbours(work: Work, atoms: Iterable[AtomId], threshold: float) -> Alike:
+    """What is as alike to each of `atoms` as `threshold`, of all that have a vector."""
+    asked = list(dict.fromkeys(atoms))
+    found: dict[AtomId, dict[AtomId, float]] = {atom: {} for atom in asked}
+    if not asked:
+        return found
+    rows = np.stack([work.vectors[atom] for atom in asked]).astype(np.float32)
+    shelf = work.version.index.facts
+    live = np.flatnonzero(shelf.table.live())
+    for start in range(0, len(live), _ROWS_AT_ONCE):
+        here = live[start : start + _ROWS_AT_ONCE]
+        for place, row, cosine in _above(rows, shelf.vectors.rows(here), threshold):
+            name = shelf.ids[here[row]]
+            if name not in work.vectors:  # what this write embedded anew stands among the told
+                found[asked[place]][AtomId(name)] = cosine
+    names, told = _told(work)
+    for place, row, cosine in _above(rows, told, threshold):
+        found[asked[place]][AtomId(names[row])] = cosine
+    return found
+
+
+def _above(rows: NDArray[np.float32], others: NDArray[Any], threshold: float) -> Iterator[tuple[int, int, float]]:
+    """Which rows are as alike to which others as `threshold`, and how much."""
+    cosines = np.round(rows @ others.astype(np.float32).T, _DIGITS)
+    for place, row in np.argwhere(cosines >= np.float32(threshold)):
+        yield int(place), int(row), round(float(cosines[place, row]), _DIGITS)
+
+
+def _told(work: Work) -> tuple[list[str], NDArray[np.float32]]:
+    """Atoms whose vectors stand beside the index: those of this write, joined ones and withheld ones."""
+    atoms = work.facts.facts.atoms
+    vectors: dict[str, Vector] = {
+        name: np.frombuffer(raw, np.float16) for name, raw in work.version.echoes.items() if name in atoms
+    }
+    vectors.update((name, vector) for name, vector in work.vectors.items() if AtomId(name) in atoms)
+    rows = np.stack(list(vectors.values())) if vectors else np.zeros((0, 1))
+    return list(vectors), rows.astype(np.float32)

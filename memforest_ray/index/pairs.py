@@ -1,0 +1,124 @@
+"""Pairs: which of one kind belong to which of another, laid out so that a maximum over them is a pass or two."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memforest_ray.index.lexical import Floats
+from memforest_ray.index.table import Integers
+
+__all__ = ["Pairs", "distinct", "ranges"]
+
+
+def ranges(firsts: Integers, ends: Integers) -> Integers:
+    """All numbers of some ranges, one range after the other."""
+    lengths = ends - firsts
+    before = np.cumsum(lengths) - lengths
+    numbers: Integers = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(firsts - before, lengths)
+    return numbers
+
+
+def distinct(numbers: Integers, size: int) -> Integers:
+    """Each of some numbers below `size` once, ascending."""
+    there = np.zeros(size, bool)
+    there[numbers] = True
+    return np.flatnonzero(there)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The pairs in the order of one side."""
+
+    numbers: Integers
+    """Of this side, ascending."""
+    others: Integers
+    """Those of the other side that they are paired with."""
+    starts: Integers
+    """Where the pairs of each number present begin."""
+    present: Integers
+    """Numbers that have a pair, ascending."""
+    size: int
+    """Numbers there are, with pairs or without."""
+    single: bool
+    """Whether none has two pairs."""
+
+    @classmethod
+    def of(cls, numbers: Integers, others: Integers, size: int) -> "_Side":
+        order = np.argsort(numbers, kind="stable")
+        sorted_numbers = numbers[order]
+        starts = np.flatnonzero(np.diff(sorted_numbers, prepend=-1))
+        return cls(sorted_numbers, others[order], starts, sorted_numbers[starts], size, len(starts) == len(order))
+
+    def spread(self, values: Floats, otherwise: Floats | float) -> Floats:
+        """For each number the highest value of its others; `otherwise` for one without a pair."""
+        if self.single and len(self.present) == self.size:
+            return values[self.others]
+        if isinstance(otherwise, float):
+            found = np.full(self.size, otherwise, np.float32)
+        else:
+            found = otherwise.astype(np.float32)
+        if self.single:
+            found[self.present] = values[self.others]
+        else:
+            found[self.present] = -np.inf
+            np.maximum.at(found, self.numbers, values[self.others])
+        return found
+
+    def slices(self, firsts: Integers, ends: Integers) -> tuple[Integers, Integers]:
+        """The pairs of some ranges of numbers, ascending and apart: numbers, and others."""
+        pairs = ranges(np.searchsorted(self.numbers, firsts), np.searchsorted(self.numbers, ends))
+        return self.numbers[pairs], self.others[pairs]
+
+    def others_of(self, number: int) -> Integers:
+        """What belongs to one number, in the order of the pairs."""
+        place = int(np.searchsorted(self.present, number))
+        if place == len(self.present) or self.present[place] != number:
+            return np.zeros(0, np.int64)
+        end = self.starts[place + 1] if place + 1 < len(self.starts) else len(self.others)
+        return self.others[self.starts[place] : end]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of a left and a right number."""
+
+    left: Integers
+    right: Integers
+    _by_left: _Side
+    _by_right: _Side
+
+    @classmethod
+    def of(cls, left: Integers, right: Integers, left_size: int, right_size: int) -> "Pairs":
+        """Of two columns of equal length, whose numbers lie below the sizes."""
+        return cls(left, right, _Side.of(left, right, left_size), _Side.of(right, left, right_size))
+
+    def to_left(self, values: Floats, otherwise: Floats | float = 0.0) -> Floats:
+        """For each on the left the highest value of those on its right; `otherwise` where there are none."""
+        return self._by_left.spread(values, otherwise)
+
+    def to_right(self, values: Floats, otherwise: Floats | float = 0.0) -> Floats:
+        """For each on the right the highest value of those on its left; `otherwise` where there are none."""
+        return self._by_right.spread(values, otherwise)
+
+    def of_left(self, number: int) -> Integers:
+        """Those on the right of one on the left."""
+        return self._by_left.others_of(number)
+
+    def of_right(self, number: int) -> Integers:
+        """Those on the left of one on the right."""
+        return self._by_right.others_of(number)
+
+    def between(self, firsts: Integers, ends: Integers) -> tuple[Integers, Integers]:
+        """The pairs whose right numbers lie in some ranges, ascending and apart: lefts, and rights."""
+        rights, lefts = self._by_right.slices(firsts, ends)
+        return lefts, rights
+
+    def rights_of(self, lefts: Integers) -> Integers:
+        """Those on the right of some on the left, with repetitions."""
+        wanted = distinct(lefts, self._by_left.size)
+        return self._by_left.slices(wanted, wanted + 1)[1]
+
+    def counts_right(self) -> NDArray[np.int64]:
+        """How many pairs each on the right has."""
+        return np.bincount(self.right, minlength=self._by_right.size)

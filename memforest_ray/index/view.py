@@ -1,0 +1,204 @@
+"""A view of the index: what one version of a forest sees of it. Never changes."""
+
+from collections.abc import Collection, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from immutables import Map
+from numpy.typing import NDArray
+
+from memforest_ray.index.corpus import Corpus
+from memforest_ray.index.foliage import CELL, CHILD_KINDS, FACT, Foliage
+from memforest_ray.index.lexical import Floats
+from memforest_ray.index.neighbours import Coverage, Neighbourhood
+from memforest_ray.index.shelves import OWNER, Names, ShelfView
+from memforest_ray.index.table import Integers, place_key
+from memforest_ray.index.vectors import VectorsView
+
+__all__ = [
+    "CELLS",
+    "CELL_COLUMNS",
+    "CHILD_COLUMNS",
+    "FACTS",
+    "FACT_COLUMNS",
+    "NODE_COLUMNS",
+    "PASSAGE_COLUMNS",
+    "IndexView",
+    "Registers",
+    "kind_of",
+]
+
+
+FACT_COLUMNS: Final = ("source", "event_start", "event_end", "speaker", "chain", "length", "embedded")
+"""Instants; speaker; subject and attribute (-1: none); words; whether it has a vector."""
+CELL_COLUMNS: Final = ("latest", "embedded")
+"""Latest source time, unknown when any of it is unknown; whether it has a vector."""
+PASSAGE_COLUMNS: Final = ("place", "speaker", "source", "length")
+"""Its turn; who said it when; words."""
+NODE_COLUMNS: Final = ("scope", "level", "latest", "embedded", "own", "length")
+"""Tree; level; latest source time, unknown when any is; items below that have a vector; number of the vector that a
+model's summary has (-1: none); bits of the float64 that the sum of its children was divided by."""
+CHILD_COLUMNS: Final = ("child", "weight")
+"""A child (its row times `CHILD_KINDS`, plus its kind), and the items below it that have a vector."""
+
+FACTS: Final = "facts"
+"""The name of the graph over all facts."""
+CELLS: Final = "cells"
+"""The name of the graph over all cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """Numbers for sessions, speakers, tree scopes, and chains (`chain_name`)."""
+
+    sessions: Names = field(default_factory=Names)
+    speakers: Names = field(default_factory=Names)
+    scopes: Names = field(default_factory=Names)
+    chains: Names = field(default_factory=Names)
+
+    def place(self, session: str, turn: int) -> int:
+        """The key of a turn."""
+        return place_key(self.sessions.number(session), turn)
+
+
+class IndexView:
+    """The index as one version of the forest sees it. Never changes."""
+
+    def __init__(
+        self,
+        facts: ShelfView,
+        cells: ShelfView,
+        nodes: ShelfView,
+        own: VectorsView,
+        rows: Map[str, int],
+        registers: Registers,
+        graphs: Map[str, Coverage],
+    ) -> None:
+        self.facts = facts
+        """table: FACT_COLUMNS. parts, the source turns: owner, place."""
+        self.cells = cells
+        """table: CELL_COLUMNS. parts, the passages: owner, PASSAGE_COLUMNS."""
+        self.nodes = nodes
+        """table: NODE_COLUMNS. parts, the children: owner, CHILD_COLUMNS. Vectors of means are there, too, in fp16."""
+        self.own = own
+        """Vectors of the summaries that a model wrote."""
+        self.registers = registers
+        """What the numbers in the columns mean; they may run on with what later versions added."""
+        self.graphs = graphs
+        """By what they are of: `FACTS`, `CELLS`, or a tree's scope."""
+        self._rows = rows
+        self._near: dict[str, Neighbourhood] = {}
+
+    def with_graphs(self, graphs: Map[str, Coverage]) -> "IndexView":
+        """The same rows, with other graphs over them; what was laid out for queries is kept."""
+        view = copy(self)
+        view.graphs, view._near = graphs, {}
+        return view
+
+    def adopt(self, graphs: Map[str, Coverage]) -> None:
+        """Have other graphs from now on: what can be seen stays the same, some of it is found faster."""
+        self.graphs, self._near = graphs, {}
+
+    def vectors_of(self, ids: Sequence[str]) -> Floats:
+        """Those of facts, or of cells; zeros for what is not there."""
+        rows = self.rows_of(ids)
+        here = np.flatnonzero(rows >= 0)
+        shelf = self.cells if ids and ids[0][0] == "c" else self.facts
+        found = np.zeros((len(ids), shelf.vectors.dimension), np.float32)
+        found[here] = shelf.vectors.rows(rows[here])
+        return found
+
+    def near(self, name: str) -> Neighbourhood:
+        """All facts (`FACTS`), all cells (`CELLS`), or the leaves of a tree (its scope), to look for the nearest in."""
+        kept, graphs = self._near, self.graphs
+        found = kept.get(name)
+        if found is None:
+            shelf, members = self._members(name)
+            members = members & (shelf.table["embedded"] > 0)
+            found = kept[name] = Neighbourhood.of(shelf.vectors, members, graphs.get(name))
+        return found
+
+    def shelf_of(self, name: str) -> ShelfView:
+        """The shelf on which the rows of `near(name)` stand."""
+        return self.cells if kind_of(name) == CELL else self.facts
+
+    def _members(self, name: str) -> tuple[ShelfView, NDArray[np.bool_]]:
+        shelf = self.shelf_of(name)
+        if name in (FACTS, CELLS):
+            return shelf, shelf.table.live()
+        members = np.zeros(len(shelf.table), bool)
+        members[self._leaves(name, CELL if shelf is self.cells else FACT)] = True
+        return shelf, members & shelf.table.live()
+
+    def _leaves(self, scope: str, kind: int) -> Integers:
+        """Rows of a tree's leaves, as its lowest nodes know them: one that was written anew is found by its id."""
+        nodes = self.nodes
+        lowest = nodes.table.live() & (nodes.table["level"] == 1)
+        lowest &= nodes.table["scope"] == self.registers.scopes.get(scope)
+        owners = nodes.parts[OWNER]
+        codes = nodes.parts["child"][np.flatnonzero(lowest[owners])] if len(owners) else owners
+        rows: Integers = codes[codes % CHILD_KINDS == kind] // CHILD_KINDS
+        shelf = self.cells if kind == CELL else self.facts
+        dead = np.flatnonzero(~shelf.table.live()[rows])
+        for place in dead:
+            rows[place] = self._rows.get(shelf.ids[rows[place]], rows[place])
+        return rows
+
+    def row_of(self, item: str) -> int | None:
+        """The row of a fact, cell or node on its shelf; None when this version does not hold it."""
+        return self._rows.get(item)
+
+    def rows_of(self, items: Collection[str]) -> Integers:
+        """The rows of facts, cells or nodes, each on its shelf; -1 for one that this version does not hold."""
+        get = self._rows.get
+        return np.fromiter((get(item, -1) for item in items), np.int64, len(items))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """Everything that lives in this version, laid out for queries: made at the first, kept for the others."""
+        return Corpus.of(self.facts, self.cells, as_of=None)
+
+    def corpus_as_of(self, instant_ms: int | None) -> Corpus:
+        """What was known at an instant, laid out for one query."""
+        return self.corpus if instant_ms is None else Corpus.of(self.facts, self.cells, as_of=instant_ms)
+
+    @cached_property
+    def foliage(self) -> Foliage:
+        """What the likeness of every node is made of."""
+        return Foliage.of(self.facts, self.cells, self.nodes)
+
+    @cached_property
+    def roots(self) -> Integers:
+        """Rows of the nodes that are roots: the highest of their scope."""
+        live = np.flatnonzero(self.nodes.table.live())
+        scopes, levels = self.nodes.table["scope"][live], self.nodes.table["level"][live]
+        highest = np.lexsort((levels, scopes))
+        last = np.append(scopes[highest][1:] != scopes[highest][:-1], True) if len(live) else np.zeros(0, bool)
+        return np.asarray(live[highest[last]], np.int64)
+
+    @cached_property
+    def _root_of(self) -> Integers:
+        """For each scope's number the row of its root, -1 for none."""
+        rows: Integers = np.full(len(self.registers.scopes.names), -1, np.int64)
+        rows[self.nodes.table["scope"][self.roots]] = self.roots
+        return rows
+
+    def roots_of(self, scopes: Collection[str]) -> Integers:
+        """The rows of trees' roots; -1 for a tree of one leaf, or none."""
+        get = self.registers.scopes.get
+        numbers = np.fromiter((-1 if (n := get(scope)) is None else n for scope in scopes), np.int64, len(scopes))
+        known = (numbers >= 0) & (numbers < len(self._root_of))
+        return (
+            np.where(known, self._root_of[np.where(known, numbers, -1)], -1) if len(self._root_of) else numbers * 0 - 1
+        )
+
+
+def kind_of(name: str) -> int:
+    """Of the rows that a graph of that name is over."""
+    return CELL if name == CELLS or name.startswith("session:") else FACT

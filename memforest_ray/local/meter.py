@@ -1,0 +1,156 @@
+"""The meter: what a forest's model calls have cost, and for how long any was in flight."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from memforest_ray.ambient import Clock
+from memforest_ray.facts.candidates import CellInput, Extraction, Extractor
+from memforest_ray.facts.verdicts import Judge, Judgement, Question
+from memforest_ray.forest.intents import Usage
+from memforest_ray.local.effects import Models
+from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
+from memforest_ray.trees.summaries import Source, Summarizer, SummaryReply, SummaryRequest
+
+__all__ = ["Meter", "metered", "timing"]
+
+
+class Meter:
+    """Counts since the forest was opened here."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._opened = clock.elapsed()
+        self._in_flight = 0
+        self._since = 0.0
+        self._busy_s = 0.0
+        self.cells = 0
+        """Being extracted now."""
+        self.watch: Callable[[], None] = lambda: None
+        """Called when they get fewer."""
+        self.spent: dict[str, Usage] = {}
+        """By stage: extract, judge, summarise, embed."""
+        self.seconds: dict[str, float] = {}
+        """Of calls, by stage, each counted whole: more than the wall where many are in flight."""
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds in which any call was in flight."""
+        return self._busy_s + (self._clock.elapsed() - self._since if self._in_flight else 0.0)
+
+    @contextmanager
+    def call(self, stage: str) -> Iterator[None]:
+        """One call is in flight."""
+        started = self._clock.elapsed()
+        if not self._in_flight:
+            self._since = started
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            ended = self._clock.elapsed()
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._busy_s += ended - self._since
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + ended - started
+
+    def charge(self, stage: str, usage: Usage) -> None:
+        """Something has cost something."""
+        self.spent[stage] = self.spent.get(stage, Usage()) + usage
+
+    def to_json(self) -> dict[str, Any]:
+        """For `stats`."""
+        return {
+            "usage": {stage: usage.to_json() for stage, usage in self.spent.items()},
+            "seconds": {stage: round(spent, 3) for stage, spent in self.seconds.items()},
+            "in_flight": self._in_flight,
+            "busy_s": round(self.busy_s, 3),
+            "open_s": round(self._clock.elapsed() - self._opened, 3),
+        }
+
+
+@contextmanager
+def timing(clock: Clock, seconds: dict[str, float], stage: str) -> Iterator[None]:
+    """Adds to the seconds of a stage."""
+    started = clock.elapsed()
+    try:
+        yield
+    finally:
+        seconds[stage] = seconds.get(stage, 0.0) + clock.elapsed() - started
+
+
+def metered(models: Models, meter: Meter) -> Models:
+    """The same models; `meter` sees each call."""
+    return replace(
+        models,
+        extractor=_Extractor(models.extractor, meter),
+        summarizer=_Summarizer(models.summarizer, meter),
+        embedder=_Embedder(models.embedder, meter),
+        judge=None if models.judge is None else _Judge(models.judge, meter),
+    )
+
+
+class _Extractor:
+    def __init__(self, inner: Extractor, meter: Meter) -> None:
+        self._inner, self._meter = inner, meter
+
+    async def extract(self, cells: Sequence[CellInput]) -> list[Extraction]:
+        self._meter.cells += len(cells)
+        try:
+            with self._meter.call("extract"):
+                found = await self._inner.extract(cells)
+        finally:
+            self._meter.cells -= len(cells)
+            self._meter.watch()
+        self._meter.charge("extract", Usage.of(found))
+        return found
+
+
+class _Summarizer:
+    def __init__(self, inner: Summarizer, meter: Meter) -> None:
+        self._inner, self._meter = inner, meter
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    @property
+    def source(self) -> Source:
+        return self._inner.source
+
+    async def summarise(self, requests: Sequence[SummaryRequest]) -> list[SummaryReply]:
+        with self._meter.call("summarise"):
+            replies = await self._inner.summarise(requests)
+        self._meter.charge("summarise", Usage.of(replies))
+        return replies
+
+
+class _Embedder:
+    def __init__(self, inner: Embedder, meter: Meter) -> None:
+        self._inner, self._meter = inner, meter
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._inner.fingerprint
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        with self._meter.call("embed"):
+            rows = await self._inner.embed(texts)
+        self._meter.charge("embed", Usage(calls=1))
+        return rows
+
+
+class _Judge:
+    def __init__(self, inner: Judge, meter: Meter) -> None:
+        self._inner, self._meter = inner, meter
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    async def judge(self, questions: Sequence[Question]) -> list[Judgement]:
+        with self._meter.call("judge"):
+            answers = await self._inner.judge(questions)
+        self._meter.charge("judge", Usage.of(answers))
+        return answers

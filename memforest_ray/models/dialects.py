@@ -1,0 +1,94 @@
+"""Dialects: in which form an endpoint takes a request. Begins with the richest, and learns from refusals."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from memforest_ray.models.chat import ChatRequest
+from memforest_ray.models.connections import Endpoint
+
+__all__ = ["Dialect", "Dialects"]
+
+Format = Literal["json_schema", "json_object", "text"]
+
+_NEXT: Final[Mapping[Format, Format]] = {"json_schema": "json_object", "json_object": "text"}
+_PADDED_MAX: Final = 3
+"""Answers padded with white space, after which an endpoint's grammar is done without: it allows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one endpoint is spoken to."""
+
+    format: Format = "json_schema"
+    limit_key: str = "max_tokens"
+    temperature: bool = True
+    extra: Mapping[str, Any] | None = None
+
+    def body(self, endpoint: Endpoint, request: ChatRequest) -> dict[str, Any]:
+        """The request as the endpoint takes it. What is fixed comes first."""
+        body: dict[str, Any] = {
+            "model": endpoint.model,
+            "messages": [
+                {"role": "system", "content": _sayable(request.system)},
+                {"role": "user", "content": _sayable(request.text)},
+            ],
+            self.limit_key: request.tokens_max,
+        }
+        if self.temperature:
+            body["temperature"] = 0  # the same question should have the same answer
+        if request.schema is not None and self.format == "json_schema":
+            schema = {"name": request.role, "schema": request.schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif request.schema is not None and self.format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return {**body, **(self.extra or {})}
+
+    def without(self, complaint: str) -> "Dialect | None":
+        """The dialect to try after `complaint`; None when there is none left."""
+        if re.search(r"max_(?:completion_)?tokens", complaint) and self.limit_key == "max_tokens":
+            return replace(self, limit_key="max_completion_tokens")
+        if "temperature" in complaint and self.temperature:
+            return replace(self, temperature=False)
+        coarser = _NEXT.get(self.format)
+        return None if coarser is None else replace(self, format=coarser)
+
+
+class Dialects:
+    """What is known of each endpoint."""
+
+    def __init__(self, extra: Mapping[str, Any]) -> None:
+        self._first = Dialect(extra=dict(extra))
+        self._known: dict[str, Dialect] = {}
+        self._padded: dict[str, int] = {}
+
+    @property
+    def padded(self) -> int:
+        """Answers that ended in white space."""
+        return sum(self._padded.values())
+
+    def of(self, endpoint: Endpoint) -> Dialect:
+        """How to speak to `endpoint` now."""
+        return self._known.get(endpoint.url, self._first)
+
+    def adapt(self, endpoint: Endpoint, spoken: Dialect, complaint: str) -> bool:
+        """Learn from a refusal; whether there is another way to ask."""
+        if self.of(endpoint) != spoken:
+            return True  # another call has learnt it meanwhile
+        changed = spoken.without(complaint)
+        if changed is not None:
+            self._known[endpoint.url] = changed
+        return changed is not None
+
+    def note_padding(self, endpoint: Endpoint) -> None:
+        """An answer was padded; several, and the grammar goes."""
+        count = self._padded[endpoint.url] = self._padded.get(endpoint.url, 0) + 1
+        now = self.of(endpoint)
+        if count % _PADDED_MAX == 0 and now.format in _NEXT:
+            self._known[endpoint.url] = replace(now, format="text")
+
+
+def _sayable(text: str) -> str:
+    """Lone surrogates are no text to a server, and NUL is none to many."""
+    return text.encode("utf-8", "replace").decode().replace("\0", " ")

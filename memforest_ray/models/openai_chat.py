@@ -1,0 +1,233 @@
+"""Chat models behind OpenAI-compatible endpoints: vLLM, llama.cpp, OpenAI.
+
+Calls are not streamed: reading an answer token by token costs more of this machine's time than all the rest of a
+write. So that an answer cannot run on for ever, each has a limit of tokens; one that filled it with white space is
+recognised by that.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from memforest_ray.ambient import Clock, Random
+from memforest_ray.errors import LLMUnavailable
+from memforest_ray.models.answers import PADDED, ThoughtFilter, read_answer, spoken
+from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.connections import Connections, Endpoint
+from memforest_ray.models.dialects import Dialect, Dialects
+from memforest_ray.models.failures import CallError, Failure, trouble_of
+from memforest_ray.models.permits import Permit, Permits, Sleep
+from memforest_ray.models.retries import Patience, Retries
+from memforest_ray.models.waves import wave
+
+__all__ = ["OpenAIChat"]
+
+_PATH: Final = "/chat/completions"
+
+
+class OpenAIChat:
+    """Implements `ChatModel` and `StreamingChat`. All of its endpoints serve one model."""
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        connections: Connections,
+        permits: Permits,
+        clock: Clock,
+        random: Random,
+        *,
+        patience: Patience | None = None,
+        body: Mapping[str, Any] | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        """`body`: further fields of every request, as the server wants them."""
+        self._endpoints = {endpoint.url: endpoint for endpoint in endpoints}
+        self._connections = connections
+        self._permits = permits
+        self._clock = clock
+        self._random = random
+        self._patience = patience or Patience()
+        self._sleep = sleep
+        self._dialects = Dialects(body or {})
+
+    @property
+    def model(self) -> str:
+        """The model's name, as its endpoints know it."""
+        return next(iter(self._endpoints.values())).model
+
+    @property
+    def padded(self) -> int:
+        """Answers so far that ended in white space up to their limit."""
+        return self._dialects.padded
+
+    async def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        """One reply for each, in order. Raises Overloaded when too many calls wait in this process."""
+        return await wave(_Call(self, request).reply() for request in requests)
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str]:
+        """The answer's text, piece by piece; tried again until its first one. Raises LLMUnavailable."""
+        retries = self._retries()
+        while True:
+            begun = False
+            try:
+                async for piece in self._pieces(request):
+                    begun = True
+                    yield piece
+            except _BrokenOffError as error:
+                if begun or not await retries.goes_on(error.failure):
+                    raise LLMUnavailable(f"{error.failure.message}; ask again") from error
+            else:
+                return
+
+    async def _pieces(self, request: ChatRequest) -> AsyncIterator[str]:
+        """One try. Raises _BrokenOffError."""
+        thoughts = ThoughtFilter()
+        async with self._permits.take(self._endpoints, owner=request.owner, urgent=request.urgent) as permit:
+            endpoint = self._endpoints[permit.endpoint]
+            dialect = self._dialects.of(endpoint)
+            try:
+                client = self._connections.streaming(endpoint).chat.completions
+                async with await client.create(**dialect.body(endpoint, request), stream=True) as chunks:
+                    async for chunk in chunks:
+                        piece = chunk.choices[0].delta.content if chunk.choices else None
+                        if piece and (shown := thoughts.feed(piece)):
+                            yield shown
+            except CallError as error:
+                failure = self._learnt(trouble_of(error, self._clock), endpoint, dialect)
+                _mark(permit, failure)
+                raise _BrokenOffError(failure) from error
+        if rest := thoughts.end():
+            yield rest
+
+    def _retries(self) -> Retries:
+        return Retries(self._random, self._sleep, self._patience)
+
+    def _learnt(self, failure: Failure, endpoint: Endpoint, spoken: Dialect) -> Failure:
+        """Speak otherwise to an endpoint that did not understand; if that is not possible, the request is at fault."""
+        if failure.trouble == "dialect" and not self._dialects.adapt(endpoint, spoken, failure.message):
+            return replace(failure, trouble="unusable")
+        return failure
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._connections.close()
+
+
+class _BrokenOffError(Exception):
+    """A streamed answer ended before its end."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class _Call:
+    """One request until it has its reply."""
+
+    def __init__(self, chat: OpenAIChat, request: ChatRequest) -> None:
+        self._chat = chat
+        self._request = request
+        self._usage = ChatUsage()
+
+    async def reply(self) -> ChatReply:
+        retries = self._chat._retries()
+        try:
+            while True:
+                outcome = await self._try()
+                if isinstance(outcome, ChatReply):
+                    return replace(outcome, usage=self._usage)
+                if not await retries.goes_on(outcome):
+                    return self._without_answer(outcome)
+        except LLMUnavailable as error:
+            return ChatReply(None, error.message, answered=False, usage=self._usage)
+
+    async def _try(self) -> ChatReply | Failure:
+        chat, request = self._chat, self._request
+        async with chat._permits.take(chat._endpoints, owner=request.owner, urgent=request.urgent) as permit:
+            endpoint = chat._endpoints[permit.endpoint]
+            dialect = chat._dialects.of(endpoint)
+            self._usage += ChatUsage(calls=1, retries=int(self._usage.calls > 0))
+            answer = await chat._connections.post(endpoint, _PATH, dialect.body(endpoint, request))
+            outcome = answer if isinstance(answer, Failure) else _reply(answer, request)
+            if isinstance(outcome, Failure):
+                outcome = chat._learnt(outcome, endpoint, dialect)
+                _mark(permit, outcome)
+        if not isinstance(answer, Failure):
+            self._usage += _usage(answer)
+        if isinstance(outcome, ChatReply) and outcome.failure == PADDED:
+            chat._dialects.note_padding(endpoint)
+        return outcome
+
+    def _without_answer(self, failure: Failure) -> ChatReply:
+        where = ", ".join(self._chat._endpoints)
+        return ChatReply(
+            None,
+            f"{failure.message} ({where})",
+            answered=failure.trouble in ("refused", "too_long", "unusable"),
+            truncated=failure.trouble == "too_long",
+            usage=self._usage,
+        )
+
+
+def _mark(permit: Permit, failure: Failure) -> None:
+    permit.overloaded = failure.trouble == "overloaded"
+    permit.failed = failure.trouble == "failed"
+    permit.rest_s = failure.rest_s
+
+
+def _usage(answer: Mapping[str, Any]) -> ChatUsage:
+    """What a server says that it has counted; nothing where it does not say."""
+    usage = answer.get("usage")
+    if not isinstance(usage, Mapping):
+        return ChatUsage()
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
+    return ChatUsage(
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        cached_tokens=_count(cached),
+        completion_tokens=_count(usage.get("completion_tokens")),
+    )
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _reply(answer: Mapping[str, Any], request: ChatRequest) -> ChatReply | Failure:
+    """The reply in a completion; a failure where it is no completion at all."""
+    try:
+        choice = answer["choices"][0]
+        message = choice["message"]
+        content, refusal, reason = message.get("content"), message.get("refusal"), choice.get("finish_reason")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return Failure("failed", "the answer was no chat completion")
+    if refusal or reason == "content_filter":
+        return ChatReply(None, "the model refused to answer")
+    text = _text(content)
+    if request.schema is None:
+        return _plain(text, at_limit=reason == "length")
+    return _structured(text, at_limit=reason == "length")
+
+
+def _text(content: Any) -> str:
+    """Content is a text, or a list of parts some of which are."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return content if isinstance(content, str) else ""
+
+
+def _plain(text: str, *, at_limit: bool) -> ChatReply:
+    said = spoken(text).strip()
+    if said:
+        return ChatReply({"text": said}, truncated=at_limit)
+    return ChatReply(None, read_answer(text, at_limit=at_limit).failure)
+
+
+def _structured(text: str, *, at_limit: bool) -> ChatReply:
+    answer = read_answer(text, at_limit=at_limit)
+    if answer.failure is None:
+        return ChatReply(answer.value)
+    # Cut off, or nothing but thoughts: the same question would end the same way.
+    repairable = not answer.cut and not answer.starved
+    return ChatReply(answer.value, answer.failure, truncated=answer.cut, repairable=repairable)

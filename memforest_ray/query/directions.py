@@ -1,0 +1,117 @@
+"""Directions: which way along time a question looks, what it asks for apart from that, and what it measures from."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["MEASURED", "Direction", "Look", "look"]
+
+
+class Direction(StrEnum):
+    """What a question wants of things that follow each other in time."""
+
+    CURRENT = "current"
+    PREVIOUS = "previous"
+    FIRST = "first"
+    LAST = "last"
+    BEFORE = "before"
+    AFTER = "after"
+    BETWEEN = "between"
+    AT = "at"
+    """What was so at the time of something."""
+    COUNT = "count"
+    """How often something happened."""
+    SPAN = "span"
+    """How long it was from one thing to another."""
+
+
+MEASURED: Final = frozenset({Direction.BEFORE, Direction.AFTER, Direction.BETWEEN, Direction.AT, Direction.SPAN})
+"""Directions that start from happenings, or dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A question, taken apart."""
+
+    direction: Direction | None
+    topic: str
+    """What is asked for, without the words about time."""
+    anchors: tuple[str, ...] = ()
+    """The happening, or the two, that it is measured from."""
+
+
+_CLAUSE: Final = r"(?P<anchor>[^?？。.,;]+)"
+_SECOND: Final = r"(?P<second>[^?？。.,;]+)"
+_LONG: Final = r"\bhow (?:long|much time|many (?:days|weeks|months|years))\b"
+
+
+def _pattern(text: str) -> "re.Pattern[str]":
+    return re.compile(text, re.IGNORECASE)
+
+
+_DIRECTIONS: Final = (
+    (Direction.COUNT, _pattern(r"\bhow (?:many times|often (?:did|has|have|had|was|were))\b|几次|多少次|कितनी बार")),
+    (Direction.SPAN, _pattern(rf"{_LONG}.*?\bbetween (?P<anchor>.+?) and {_SECOND}")),
+    (Direction.SPAN, _pattern(rf"{_LONG}.*?\bfrom (?P<anchor>.+?) (?:to|until|till) {_SECOND}")),
+    (Direction.SPAN, _pattern(rf"{_LONG} (?:after|before) (?P<anchor>.+?) (?:did|was|were) {_SECOND}")),
+    (Direction.BETWEEN, _pattern(rf"\b(?:in )?between (?P<anchor>.+?) and {_SECOND}")),
+    (Direction.BEFORE, _pattern(rf"\b(?:(?:right |just |shortly )?before|prior to|until) {_CLAUSE}")),
+    (Direction.AFTER, _pattern(rf"\b(?:(?:right |just |shortly )?after|following|ever since|since) {_CLAUSE}")),
+    (Direction.BEFORE, re.compile(r"(?P<anchor>[^，,。？?的]{2,})(?:之前|以前)|(?P<second>\S+(?: \S+){0,3}) से पहले")),
+    (Direction.AFTER, re.compile(r"(?P<anchor>[^，,。？?的]{2,})(?:之后|以后)|(?P<second>\S+(?: \S+){0,3}) के बाद")),
+    (
+        Direction.PREVIOUS,
+        _pattern(
+            r"\b(previous(ly)?|former(ly)?|used to|earlier|prior|old job|last (job|employer|home))\b|"
+            r"\bbefore\W*$|以前|之前|从前|原来|पहले"
+        ),
+    ),
+    (Direction.AT, _pattern(rf"\b(?:at the time (?:of|when)|as of|by the time|during) {_CLAUSE}")),
+    (Direction.AT, _pattern(rf"(?<=\w )(?:when|while) {_CLAUSE}|^\W*(?:when|while) (?P<second>[^,?]+), *(?=wh|how)")),
+    (
+        Direction.LAST,
+        _pattern(
+            r"\b(latest|most recent(ly)?|(the )?last time)\b|"
+            r"\b(?:did|has|have|had)(?: \w+){1,3} last(?= \w)"
+            r"(?! (?:day|night|week|weekend|month|year|spring|summer|fall|winter))"
+        ),
+    ),
+    (
+        Direction.FIRST,
+        _pattern(r"\b(first|originally|initially|at first|to begin with|earliest)\b|最初|最早|सबसे पहले"),
+    ),
+    (
+        Direction.CURRENT,
+        _pattern(
+            r"\b(current(ly)?|now|nowadays|these days|still|at present|at the moment|today)\b|"
+            r"现在|目前|如今|अभी|आजकल|इस समय"
+        ),
+    ),
+)
+_PRESENT: Final = _pattern(
+    r"^\W*(?:(?:where|who|what|which|how|whose|(?:for|with) whom)(?:'s|\b.{0,24}?\b(?:does|do|is|are|am))"
+    r"|is|are|am|does|do)\b"
+)
+_NOT_PRESENT: Final = _pattern(r"\b(did|was|were|had|will|would|going to|plan(s|ning)?|ever|next)\b")
+_POINTING: Final = _pattern(r"(that|this|then|now|it|这|那|这个|那个)( one| place)?")
+"""A happening that is not named: what was before it is what was before now."""
+
+
+@lru_cache(maxsize=256)
+def look(text: str) -> Look:
+    """Take a question apart. Never raises."""
+    for direction, pattern in _DIRECTIONS:
+        match = pattern.search(text)
+        if match is None:
+            continue
+        anchors = tuple(part.strip() for part in match.groupdict().values() if part and part.strip())
+        if direction in MEASURED and not anchors:
+            continue
+        if direction is Direction.BEFORE and _POINTING.fullmatch(anchors[0]):
+            return Look(Direction.PREVIOUS, text[: match.start()])
+        return Look(direction, text[: match.start()] + " " + text[match.end() :], anchors)
+    if _PRESENT.search(text) and not _NOT_PRESENT.search(text):
+        return Look(Direction.CURRENT, text)
+    return Look(None, text)

@@ -1,0 +1,145 @@
+"""Nearness: how like a question facts, cells and nodes are; in a large forest, which part of it to look at.
+
+Where there are graphs over all facts and all cells, a question is held against the sessions that they, and its
+words, lead to: a few thousand turns, however many there are. What is asked about time, or with filters, is held
+against everything: there the nearest are not enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from memforest_ray.index.corpus import Corpus, numbering
+from memforest_ray.index.foliage import AllNodes, NodeLikenesses, SomeNodes
+from memforest_ray.index.lexical import Floats, dense
+from memforest_ray.index.neighbours import similarities_of
+from memforest_ray.index.table import Integers
+from memforest_ray.index.vectors import similarities
+from memforest_ray.index.view import CELLS, FACTS, IndexView
+from memforest_ray.query.directions import look
+from memforest_ray.query.question import Question
+from memforest_ray.query.request import Filters, QueryRequest
+from memforest_ray.query.temporal import read_time
+
+__all__ = ["Said", "likenesses", "likenesses_within", "may_narrow", "near_part", "said_in"]
+
+_NEAREST: Final = 48
+"""Facts, and cells, whose sessions are looked at: several times what a query shows."""
+_WORDED: Final = 24
+"""Facts, and turns, with most of the question's words, whose sessions are."""
+_HITS_MAX: Final = 50
+"""Of a query that may be narrowed: more hits want more of the forest."""
+_NO_FILTERS: Final = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the words of a question say of a corpus."""
+
+    words: Floats
+    """Share of them in each fact."""
+    windows: Floats
+    """Share at each place with the two on each side."""
+    sessions: Floats
+    """Share in the session of each place."""
+
+
+def said_in(corpus: Corpus, terms: Sequence[str]) -> Said:
+    """Hold the words of a question against a corpus."""
+    occurrences = corpus.dialogue.occurrences(terms)
+    return Said(
+        corpus.statements.matches(terms), corpus.dialogue.windows(occurrences), corpus.dialogue.sessions(occurrences)
+    )
+
+
+def likenesses(index: IndexView, corpus: Corpus, query: Floats | None) -> tuple[Floats, Floats, NodeLikenesses]:
+    """Of the corpus's facts, its cells, and all nodes: by every vector there is."""
+    facts, cells = similarities(index.facts.vectors, query), similarities(index.cells.vectors, query)
+    nodes = index.foliage.likenesses(facts, cells, similarities(index.own, query))
+    return facts[corpus.statements.facts], cells[corpus.dialogue.cells], AllNodes(nodes)
+
+
+def likenesses_within(index: IndexView, corpus: Corpus, query: Floats) -> tuple[Floats, Floats, NodeLikenesses]:
+    """The same of a part of it; nodes when they are asked for."""
+    return (
+        similarities_of(index.facts.vectors, corpus.statements.facts, query),
+        similarities_of(index.cells.vectors, corpus.dialogue.cells, query),
+        SomeNodes(index.nodes.vectors, query),
+    )
+
+
+def may_narrow(index: IndexView, request: QueryRequest) -> bool:
+    """Whether the nearest are enough for this query, and graphs can find them."""
+    if FACTS not in index.graphs or CELLS not in index.graphs:
+        return False
+    bounds = (request.as_of_ms, request.since_ms, request.until_ms)
+    if any(bound is not None for bound in bounds) or request.filters != _NO_FILTERS:
+        return False
+    if request.expand != "facts" or request.k > _HITS_MAX:
+        return False
+    return look(request.text).direction is None and not read_time(request.text, None, request.zone).names_time
+
+
+def near_part(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> tuple[Corpus, Said]:
+    """The sessions that are near a question, and what its words say of them, weighed as in the whole corpus."""
+    dialogue, statements = corpus.dialogue, corpus.statements
+    in_places, in_facts = dialogue.found(question.terms), statements.found(question.terms)
+    words = _weighed(in_facts, statements.damping)
+    near = np.zeros(len(dialogue.starts), bool)
+    for places in (
+        statements.told.rights_of(_near_facts(index, corpus, query, question)),
+        statements.told.rights_of(_most(words)),
+        dialogue.held.rights_of(_near_cells(index, corpus, query)),
+        _most(_weighed(in_places, dialogue.window_damping)),
+    ):
+        near[dialogue.session_of[places]] = True
+    narrowed = corpus.among(np.flatnonzero(near))
+    part = narrowed.corpus.dialogue
+    numbers = numbering(narrowed.places, len(dialogue.places))
+    occurrences = dense([_within(numbers, *each) for each in in_places], len(narrowed.places))
+    windows, sessions = dialogue.holding(in_places)
+    said = Said(
+        words[narrowed.facts],
+        part.windows(occurrences, windows, len(dialogue.places)),
+        part.sessions(occurrences, sessions, len(dialogue.starts)),
+    )
+    return narrowed.corpus, said
+
+
+def _near_facts(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> Integers:
+    """The nearest facts, by number; of somebody whom it names, and whose tree has a graph, those in that tree, too."""
+    named = [scope for scope in index.graphs if scope.startswith("entity:") and question.names(scope[7:])]
+    rows = np.concatenate([index.near(name).nearest(query, _NEAREST)[0] for name in (FACTS, *named)])
+    numbers: Integers = corpus.statements.number_of_row[rows]
+    return numbers[numbers >= 0]
+
+
+def _near_cells(index: IndexView, corpus: Corpus, query: Floats) -> Integers:
+    numbers: Integers = corpus.dialogue.number_of_row[index.near(CELLS).nearest(query, _NEAREST)[0]]
+    return numbers[numbers >= 0]
+
+
+def _weighed(found: Sequence[tuple[Integers, Floats]], held: Floats) -> Floats:
+    """`bm25` of all texts, made of what was found alone, where each text comes once for a word."""
+    texts = len(held)
+    holding = np.array([len(where) for where, _ in found], np.float64)
+    weights = np.log1p((texts - holding + 0.5) / (holding + 0.5))
+    most = float(weights.sum())
+    values = np.zeros(texts, np.float32)
+    for (where, counts), weight in zip(found, weights.tolist(), strict=True):
+        np.add.at(values, where, np.float32(weight / most) * counts / (counts + held[where]))
+    return values
+
+
+def _within(numbers: Integers, where: Integers, counts: Floats) -> tuple[Integers, Floats]:
+    """What was found at some places, by their numbers among these; -1 for the others."""
+    here = numbers[where] >= 0
+    return numbers[where[here]], counts[here]
+
+
+def _most(values: Floats) -> Integers:
+    """Numbers of the highest values above 0."""
+    found = np.argpartition(-values, _WORDED)[:_WORDED] if len(values) > _WORDED else np.arange(len(values))
+    return found[values[found] > 0]

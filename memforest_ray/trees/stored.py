@@ -1,0 +1,161 @@
+"""Trees as they are stored: known by their rows at once, read node by node only when somebody asks for the nodes.
+
+A forest has thousands of trees and a question looks into ten. What all of them are needed for when a forest opens
+(which item stands where, what the index keeps of each node) is told by the rows alone; that a tree's nodes add up to
+their ids is found when it is read.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from immutables import Map
+
+from memforest_ray.errors import CorruptState
+from memforest_ray.ids import ItemId, ScopeId
+from memforest_ray.trees.edits import Placements, Trees
+from memforest_ray.trees.nodes import Child, Leaf
+from memforest_ray.trees.tree import MemTree, names_node, rebuild
+
+__all__ = ["Outline", "StoredForest", "StoredTree"]
+
+Leaves = Callable[[ItemId], Leaf | None]
+"""The leaf of an item; None when it is not there."""
+
+
+class StoredTree(MemTree):
+    """A tree that is read when its root is first asked for. Raises CorruptState then, naming scope and node."""
+
+    __slots__ = ("_read", "_root")
+    _read: Callable[[], MemTree] | None
+    _root: Child | None
+
+    def __init__(self, scope: ScopeId, k: int, read: Callable[[], MemTree]) -> None:
+        object.__setattr__(self, "scope", scope)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "_read", read)
+        object.__setattr__(self, "_root", None)
+
+    @property
+    def root(self) -> Child | None:
+        # Two threads may read it at once: they come to the same.
+        read = self._read
+        if read is not None:
+            object.__setattr__(self, "_root", read().root)
+            object.__setattr__(self, "_read", None)
+        return self._root
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MemTree, (self.scope, self.k, self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One node, as its row tells of it."""
+
+    name: str
+    scope: ScopeId
+    level: int
+    children: tuple[str, ...]
+    latest_ms: int | None
+    """Latest source time below it; None when any of it is unknown."""
+
+
+class StoredForest:
+    """All trees of a forest, from their rows. `latest` has every item there may be, with its latest source time, or
+    None when any of it is unknown; `leaf_of` is asked for an item's leaf when a tree is read.
+
+    Raises CorruptState, naming scope and node, when a row or an item is missing, or of a wrong level.
+    """
+
+    def __init__(
+        self,
+        tree_rows: Mapping[str, Mapping[str, Any]],
+        node_rows: Mapping[str, Mapping[str, Any]],
+        latest: Mapping[str, int | None],
+        leaf_of: Leaves,
+    ) -> None:
+        self._rows = node_rows
+        self._latest: dict[str, int | None] = dict(latest)
+        self._leaves = _Leaves(leaf_of)
+        self._scopes: dict[str, set[ScopeId]] = {}
+        self.outlines: list[Outline] = []
+        """Children before parents."""
+        trees: dict[ScopeId, MemTree] = {}
+        for name, row in tree_rows.items():
+            trees[ScopeId(name)] = self._tree(ScopeId(name), row)
+        self.trees: Trees = Map(trees)
+        self.placements: Placements = Map({ItemId(item): frozenset(found) for item, found in self._scopes.items()})
+        del self._scopes, self._latest
+
+    def _tree(self, scope: ScopeId, row: Mapping[str, Any]) -> MemTree:
+        root = row["root"]
+        if root is None:
+            return MemTree(scope, row["k"])
+        if names_node(root):
+            self.outlines.extend(self._outlined(scope, root, None))
+        else:
+            self._place(scope, root, root)
+        return StoredTree(scope, row["k"], _Reading(scope, row["k"], root, self._rows, self._leaves))
+
+    def _outlined(self, scope: ScopeId, name: str, level: int | None) -> Iterator[Outline]:
+        """A node's outline, after those below it."""
+        row = self._rows.get(name)
+        if row is None:
+            raise _corrupt(scope, name, "it is not there")
+        if level is not None and row["level"] != level:
+            raise _corrupt(scope, name, f"it is of level {row['level']}, not {level}")
+        level, children = row["level"], row["children"]
+        for child in children:
+            if level > 1:
+                yield from self._outlined(scope, child, level - 1)
+            else:
+                self._place(scope, name, child)
+        times = [self._latest[child] for child in children]
+        latest = None if not times or None in times else max(times)  # type: ignore[type-var]  # None is not among them
+        self._latest[name] = latest
+        yield Outline(name, scope, level, tuple(children), latest)
+
+    def _place(self, scope: ScopeId, node: str, item: str) -> None:
+        if item not in self._latest:
+            raise _corrupt(scope, node, f"its item {item} is not there")
+        found = self._scopes.get(item)
+        if found is None:
+            self._scopes[item] = {scope}
+        else:
+            found.add(scope)
+
+
+class _Leaves:
+    """Leaves by item, each made once."""
+
+    def __init__(self, leaf_of: Leaves) -> None:
+        self._leaf_of = leaf_of
+        self._known: dict[ItemId, Leaf | None] = {}
+
+    def __call__(self, item: ItemId) -> Leaf | None:
+        if item not in self._known:
+            self._known[item] = self._leaf_of(item)
+        return self._known[item]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What it takes to read one tree."""
+
+    scope: ScopeId
+    k: int
+    root: str
+    rows: Mapping[str, Mapping[str, Any]]
+    leaf_of: Leaves
+
+    def __call__(self) -> MemTree:
+        return rebuild(self.scope, self.k, self.root, self.rows, self.leaf_of)
+
+
+def _corrupt(scope: ScopeId, name: str, why: str) -> CorruptState:
+    return CorruptState(
+        f"tree {scope}, node {name}: {why}; nothing was changed, restore the store from a copy",
+        scope=scope,
+        node=name,
+    )

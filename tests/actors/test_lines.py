@@ -1,0 +1,76 @@
+"""What an actor's process logs of its calls: who as a hash, which write, which version, how it ended."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memforest_actors import refs, user_forest
+from memforest_actors.options import OFFLINE, ForestConfig
+from memforest_actors.refs import Here
+from memforest_actors.user_forest import UserForestActor
+from memforest_ray.config import Settings
+from memforest_ray.errors import SessionConflict
+from memforest_ray.ids import OpId, UserId, user_hash
+from memforest_ray.logs import configure
+
+SECRET = "HERON-7"
+
+
+@dataclass(frozen=True)
+class _Answer:
+    version: int
+
+
+class _Driver:
+    """Writes one, refuses the other."""
+
+    waiting = (0, 0)
+
+    async def call(self, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any:
+        if op_id == "op-2":
+            raise SessionConflict("other turns are stored under this id")
+        return _Answer(7)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def open_driver(*_: Any) -> _Driver:
+    return _Driver()
+
+
+async def test_calls_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One JSON line a call, in the actor's log; what was said stands in none."""
+
+    async def nothing(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr(refs, "notify", nothing)
+    monkeypatch.setattr(refs, "whereabouts", lambda: Here("node"))
+    monkeypatch.setattr(user_forest, "open_models", nothing)
+    settings = Settings(
+        store=f"file://{tmp_path}", driver="tests.actors.test_lines:open_driver", log_format="json", log_level="info"
+    )
+    actor = UserForestActor(ForestConfig("uf-1", UserId("ann@example.org"), settings, OFFLINE))
+    await actor.call("ingest", {"session": SECRET}, OpId("op-1"), 0)
+    await actor.call("ingest", {"session": SECRET}, OpId("op-2"), 0)
+    await actor.call("query", {"request": SECRET}, None, 0)
+    err = capsys.readouterr().err
+    lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+    told = [(line["verb"], line.get("op_id"), line["version"], line["message"]) for line in lines]
+    assert told == [
+        ("ingest", "op-1", 7, "answered: ok"),
+        ("ingest", "op-2", None, "answered: session_conflict"),
+        ("query", None, 7, "answered: ok"),
+    ]
+    assert {line["user"] for line in lines} == {user_hash(UserId("ann@example.org"))[:12]}
+    assert SECRET not in err
+    configure("text", "warning")
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()

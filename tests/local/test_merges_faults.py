@@ -1,0 +1,122 @@
+"""Merges under faults: cut off anywhere, or at the same time, each is done once and nobody waits for ever."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+import memforest_ray as mf
+from memforest_ray.forest.errands import LOAN_MS
+from memforest_ray.ids import UserId
+from memforest_ray.local import LocalRuntime, Models
+from memforest_ray.local.examination import examine
+from memforest_ray.storage.store import ObjectStore
+from memforest_ray.testing.clock import SeededRandom
+from memforest_ray.testing.forests import decided
+from memforest_ray.testing.store import Crashed, Fault, FaultyStore, scripted
+from tests.local.merging import World
+
+Say = Callable[..., mf.Session]
+
+
+def _client(world: World, store: ObjectStore, seed: int) -> mf.AsyncClient:
+    """One more process."""
+    models: Models = world.forests.models
+    runtime = LocalRuntime(world.client.settings, store, models, world.clock, SeededRandom(seed))
+    return mf.AsyncClient(world.client.settings, runtime, SeededRandom(seed + 1))
+
+
+async def _two(world: World, say: Say) -> None:
+    ann, ben = world.client.user("ann"), world.client.user("ben")
+    await ann.ingest(say("s1", "I live in Davis.", "Nice."))
+    await ben.ingest(say("s1", "I moved to Oslo.", "I like tea."))
+    await world.client.close()
+
+
+async def _merged(world: World) -> None:
+    """The memory that took over the other one holds it once, and is sound; the other stands, and can forget."""
+    version = await world.version("ann")
+    assert set(version.sessions) == {"s1", "ben/s1"}
+    assert {fact.text for fact in version.facts} == {"Bob lives in Davis.", "Bob moved to Oslo.", "Ann likes tea."}
+    assert set((await world.version("ben")).sessions) == {"s1"}
+
+
+async def _calls(say: Say) -> int:
+    """Calls of the store that one merge takes."""
+    world = World()
+    await _two(world, say)
+    store = FaultyStore(world.store)
+    await _client(world, store, 50).user("ann").merge_from("ben")
+    return len(store.calls)
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_cut_off_anywhere_it_is_done_once(say: Say, after: bool) -> None:
+    """The process dies in any call of the store, before or after it happens; another goes on under the same op id."""
+    for place in range(await _calls(say)):
+        world = World()
+        await _two(world, say)
+        store = FaultyStore(world.store, crash_at=place, crash_after=after)
+        with suppress(Crashed):
+            await _client(world, store, 50).user("ann").merge_from("ben", op_id="merge")
+        other = _client(world, world.store, 60)
+        world.clock.advance(world.client.settings.fresh_s + 1)
+        told = await other.user("ann").merge_from("ben", op_id="merge")
+        assert (told.source, told.duplicate) == ("ben", False)
+        await _merged(world)
+        world.clock.advance(LOAN_MS / 1000 + 1)
+        await other.user("ben").forget(session="s1")  # whatever the dead one pinned has expired
+        await other.close()
+
+
+@pytest.mark.parametrize("fault", [Fault.FAIL_BEFORE, Fault.FAIL_AFTER, Fault.DUPLICATE])
+async def test_a_store_that_fails_once(say: Say, fault: Fault) -> None:
+    """The caller is told, or not even that; the same call again does it, once."""
+    for place in range(0, await _calls(say), 3):
+        world = World()
+        await _two(world, say)
+        client = _client(world, FaultyStore(world.store, scripted({place: fault})), 50)
+        with suppress(mf.StoreUnavailable, mf.OutcomeUnknown):
+            await client.user("ann").merge_from("ben", op_id="merge")
+        await client.user("ann").merge_from("ben", op_id="merge")
+        await client.close()
+        await _merged(world)
+
+
+async def test_two_that_take_each_other_over(say: Say) -> None:
+    """At the same time, while both are written to: none waits for the other's lane, and both come out whole."""
+    world = World()
+    ann, ben = world.client.user("ann"), world.client.user("ben")
+    for number, user in enumerate((ann, ben)):
+        await user.ingest(say("s1", f"I bought boat number {number}.", "Nice."))
+    await asyncio.gather(
+        ann.merge_from(ben),
+        ben.merge_from(ann),
+        ann.ingest(say("s2", "I like tea.", time="2023-06-01")),
+        ben.ingest(say("s3", "I like figs.", time="2023-06-01")),
+    )
+    assert {"s1", "s2", "ben/s1"} <= set((await world.version("ann")).sessions)
+    assert {"s1", "s3", "ann/s1"} <= set((await world.version("ben")).sessions)
+    await world.client.close()
+    assert (await examine(world.store, UserId("ann"))).findings == ()
+
+
+async def test_either_way_it_is_the_same(say: Say) -> None:
+    """Who takes over whom decides names of sessions, and nothing else."""
+    found = []
+    for first, second in (("ann", "ben"), ("ben", "ann")):
+        world = World()
+        sessions = {
+            "ann": [say("s1", "I live in Davis.", "Nice."), say("s2", "I like tea.", "Me too.", time="2023-06-01")],
+            "ben": [say("s1", "I like tea.", "I paint.", time="2023-07-01"), say("s3", "I sing.", time="2023-08-01")],
+        }
+        for user, told in sessions.items():
+            await world.client.user(user).ingest_many(told)
+        await world.client.user(first).merge_from(second)
+        state = decided(await world.version(first))
+        leaves = {scope: len(items) for scope, items in state["leaves"].items() if scope.startswith("entity:")}
+        facts = {name: (fact.text, fact.speakers, len(fact.mentions)) for name, fact in state["facts"].items()}
+        found.append((facts, leaves))
+        await world.client.close()
+    assert found[0] == found[1]

@@ -1,0 +1,91 @@
+"""What a model wrote, read as far as it goes."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memforest_ray.models.answers import Answer, ThoughtFilter, read_answer, salvage
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.lists(JSON, max_size=6), st.integers(0, 400), st.sampled_from([None, 1]))
+def test_what_is_salvaged_was_there(items: list[Any], cut: int, indent: int | None) -> None:
+    """Of an object that is cut anywhere: its leading items, all of which were complete."""
+    text = json.dumps({"facts": items}, indent=indent)
+    found = salvage(text[:cut]).get("facts", [])
+    assert found == items[: len(found)]
+
+
+@given(st.lists(JSON, max_size=6))
+def test_all_of_a_whole_object_is_salvaged(items: list[Any]) -> None:
+    """Nothing is lost of what was not cut."""
+    assert salvage(json.dumps({"n": 1, "facts": items, "z": "end"})) == {"n": 1, "facts": items, "z": "end"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('{"facts": [{"t": "A"}, {"t": "B"}, {"t', {"facts": [{"t": "A"}, {"t": "B"}]}),
+        ('{"facts": [{"t": "A"}', {"facts": []}),
+        ('{"facts": [', {"facts": []}),
+        ('{"facts": [1, 2', {"facts": [1]}),
+        ('{"facts": [1, 2,', {"facts": [1, 2]}),
+        ('{"facts": []', {"facts": []}),
+        ('{"n": 12', {}),
+        ('{"n": 12,', {"n": 12}),
+        ('{"s": "whole"', {"s": "whole"}),
+        ('{"s": "hal', {}),
+        ("", {}),
+        ("no JSON", {}),
+        ('{"a', {}),
+        ("{1: 2", {}),
+    ],
+)
+def test_what_is_complete_is_kept(text: str, kept: dict[str, Any]) -> None:
+    """A number at the end may have lost digits, an item its last member: these are not complete."""
+    assert salvage(text) == kept
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
+    """Nothing raises."""
+    for at_limit in (False, True):
+        answer = read_answer(text, at_limit=at_limit)
+        assert (answer.failure is None) == (answer.value is not None and not answer.cut)
+
+
+def test_a_fence_inside_a_value_is_no_fence() -> None:
+    """An answer may speak of code."""
+    assert read_answer('{"t": "use ```python```"}', at_limit=False) == Answer({"t": "use ```python```"})
+
+
+def test_a_schema_that_is_echoed_is_an_object_like_any_other() -> None:
+    """Whoever asked will not find in it what was asked for."""
+    assert read_answer('{"type": "object"}', at_limit=False).value == {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        (["a", "b"], "ab"),
+        (["<think>x</think>a"], "a"),
+        (["<th", "ink>x", "</thi", "nk>", "\n a", " b"], "a b"),
+        (["<b>", "old"], "<b>old"),
+        (["<think>never ends"], ""),
+        ([" <", "3"], " <3"),
+        (["<"], "<"),
+        ([], ""),
+    ],
+)
+def test_thoughts_are_left_out_of_a_stream(pieces: list[str], shown: str) -> None:
+    """Wherever the stream is cut."""
+    thoughts = ThoughtFilter()
+    assert "".join(thoughts.feed(piece) for piece in pieces) + thoughts.end() == shown

@@ -1,0 +1,133 @@
+"""What the clients of a simulated world want done, drawn by chance from what there is."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from memforest_ray.forest.errands import RENEWALS
+from memforest_ray.forest.intents import WAITS
+from memforest_ray.ids import OpId
+from tests.world.chronicle import Chronicle
+from tests.world.states import Correct, Fact, Forget, Ingest, Intent, Restore
+from tests.world.words import correction, fact_id, session
+
+__all__ = ["NAMES", "Deed", "Draw"]
+
+NAMES = ("a", "b")
+TURNS_MAX = 5
+
+
+@dataclass(eq=False, slots=True)
+class Deed:
+    """One write that somebody wants done once; told again, perhaps elsewhere, until he knows."""
+
+    op: OpId
+    verb: str
+    arguments: dict[str, Any]
+    intent: Intent | None = None
+
+
+class Draw:
+    """Deeds that make sense as far as is known when they are drawn; by the time they are done they may not."""
+
+    def __init__(self, rng: random.Random, chronicle: Chronicle) -> None:
+        self._rng = rng
+        self._chronicle = chronicle
+        self._numbers = count()
+        self._sessions = count()
+
+    def deed(self) -> Deed:
+        """Any write."""
+        kinds: Sequence[tuple[Callable[[], Deed | None], int]] = [
+            (self.ingest, 10),
+            (self.forget, 4),
+            (self.correct, 1),
+            (self.repair, 1),
+            (self.renew, 1),
+            (self.save, 3),
+            (self.restore, 3),
+            (self.delete_snapshot, 1),
+        ]
+        draw = self._rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
+        return draw() or self.ingest()
+
+    def ingest(self) -> Deed:
+        """A new session, one that has grown, one that is sent again, or one that is to replace what is there."""
+        known = sorted({*self._chronicle.now.sessions, *self._chronicle.now.gone})
+        if known and self._rng.random() < 0.5:
+            return self._ingest(self._rng.choice(known))
+        return self.newcomer()
+
+    def newcomer(self) -> Deed:
+        """A new session."""
+        return self._ingest(f"s{next(self._sessions)}")
+
+    def _ingest(self, name: str) -> Deed:
+        intent = Ingest(name, self._rng.randint(1, TURNS_MAX), replacing=self._rng.random() < 0.15)
+        wait = self._rng.choice(WAITS)
+        return self._of("ingest", intent, session=session(name, intent.turns), replace=intent.replacing, wait=wait)
+
+    def forget(self, *, including_snapshots: bool | None = None) -> Deed | None:
+        """A session, turns, or a fact; perhaps a session that is only in a snapshot."""
+        rows = sorted(self._chronicle.now.rows)
+        if not rows:
+            return None
+        kept = sorted({name for held in self._chronicle.snapshots.values() for name in held.state.sessions})
+        if kept and self._rng.random() < 0.15:
+            name = self._rng.choice(kept)
+            return self._of("forget", Forget(name, (), True), session=name, including_snapshots=True)
+        place = self._rng.choice(rows)
+        including = self._rng.random() < 0.6 if including_snapshots is None else including_snapshots
+        choice = self._rng.randrange(4)
+        if choice == 0:
+            return self._of("forget", Forget(place[0], (), including), session=place[0], including_snapshots=including)
+        if choice == 1:
+            intent = Forget(place[0], (place[1],), including)
+            turns = (f"{place[0]}#{place[1]}",)
+            return self._of("forget", intent, session=place[0], turns=turns, including_snapshots=including)
+        fact = Fact(place, choice == 2, including)
+        return self._of(
+            "forget", fact, fact=fact_id(place), with_dialogue=fact.with_dialogue, including_snapshots=including
+        )
+
+    def correct(self) -> Deed | None:
+        """A fact, if there is one."""
+        now = self._chronicle.now
+        told = sorted(now.rows - now.hidden)
+        if not told:
+            return None
+        place = self._rng.choice(told)
+        return self._of("correct", Correct(place), fact=fact_id(place), text=correction(place))
+
+    def repair(self) -> Deed:
+        return self._of("repair", None)
+
+    def renew(self) -> Deed:
+        return self._of("renew", None, what=self._rng.choice(RENEWALS))
+
+    def save(self) -> Deed:
+        return self._of("save", None, name=self._rng.choice(NAMES), replace=self._rng.random() < 0.7)
+
+    def restore(self) -> Deed | None:
+        if not self._chronicle.snapshots and self._rng.random() < 0.8:
+            return None
+        name = self._name()
+        return self._of("restore", Restore(name), name=name)
+
+    def delete_snapshot(self) -> Deed | None:
+        if not self._chronicle.snapshots and self._rng.random() < 0.8:
+            return None
+        return self._of("delete_snapshot", None, name=self._name())
+
+    def _name(self) -> str:
+        """Mostly one that is there."""
+        there = sorted(self._chronicle.snapshots)
+        return self._rng.choice(there if there and self._rng.random() < 0.8 else NAMES)
+
+    def _of(self, verb: str, intent: Intent | None, **arguments: Any) -> Deed:
+        op = OpId(f"{verb}-{next(self._numbers)}")
+        if intent is not None:
+            self._chronicle.intents[op] = intent
+        return Deed(op, verb, arguments, intent)
