@@ -16,7 +16,7 @@ from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.recall import strongest
 from memforest_ray.trees.routing import entity_key
 
-__all__ = ["Chain", "Entry", "chain_of", "chains", "subjects"]
+__all__ = ["Chain", "Entry", "asks_no_more", "chain_of", "chains", "subjects"]
 
 _LINKED: Final = frozenset({Kind.STATE, Kind.TRANSITION, Kind.PREFERENCE})
 """Kinds that say what is, or became, the case; a plan has not happened."""
@@ -105,6 +105,14 @@ def _attributes(near: Sequence[tuple[str, str]], topic: str) -> Iterator[str]:
     for attribute, cues in _CUES:
         if attribute not in own and re.search(cues, topic, re.IGNORECASE):
             yield attribute
+
+
+def asks_no_more(topic: str, subject: str, attribute: str) -> bool:
+    """Whether a topic is nothing but a subject and an attribute ("where does Bob work"), so that no other is meant."""
+    rest = topic
+    for cues in (cues for name, cues in _CUES if name == attribute):
+        rest = re.sub(cues, " ", rest, flags=re.IGNORECASE)
+    return set(index_words(rest)) <= {*index_words(subject), *index_words(attribute)}
 
 
 def _near(inquiry: Inquiry) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from memforest_ray.index.rows import index_words
 from memforest_ray.index.table import UNKNOWN, Integers
 from memforest_ray.index.vectors import similarities
 from memforest_ray.query.bearings import Bearings, Span
-from memforest_ray.query.chains import Chain, Entry, chains, subjects
+from memforest_ray.query.chains import Chain, Entry, asks_no_more, chains, subjects
 from memforest_ray.query.directions import Direction
 from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.temporal import TimeReading, says_no_more, within
@@ -90,7 +90,7 @@ def _asked_for(inquiry: Inquiry, bearings: Bearings, scores: Floats) -> list[Cha
         if reading.anchors:
             meant = bool(bearings.spans or _named(chain, reading.anchors))
         else:
-            meant = _is_meant(inquiry, chain, scores)
+            meant = _is_meant(inquiry, chain, reading.topic, scores)
         if meant:
             found.setdefault(chain.subject, chain)
     return list(found.values()) if len(subjects(inquiry)) > 1 else list(found.values())[:1]
@@ -103,8 +103,10 @@ def _joined(each: Sequence[Picked]) -> Picked:
     return Picked(picks, untimely, missing="; ".join(picked.missing for picked in each if picked.missing))
 
 
-def _is_meant(inquiry: Inquiry, chain: Chain, scores: Floats) -> bool:
+def _is_meant(inquiry: Inquiry, chain: Chain, topic: str, scores: Floats) -> bool:
     """Whether a chain speaks of what is asked for: "the name of the band that Ann saw" does not mean Ann's name."""
+    if asks_no_more(topic, chain.name, chain.attribute):
+        return True
     numbers = [number for entry in chain.entries if (number := inquiry.fact_number(entry.fact.id)) >= 0]
     return bool(numbers) and float(scores[numbers].max()) >= _MEANT * float(scores.max())
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memforest_ray.facts.candidates import Kind
-from memforest_ray.query.chains import chain_of
+from memforest_ray.query.chains import asks_no_more, chain_of
 from memforest_ray.query.inquiry import inquire
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Hit
@@ -171,3 +171,17 @@ def test_questions_in_chinese_and_hindi_look_along_chains(memory: Memory) -> Non
         )  # fmt: skip
     assert memory.ask("小明以前住在哪里?")[0].text == "小明住在北京"
     assert memory.ask("小明现在住在哪里?")[0].text == "小明住在杭州"
+
+
+@pytest.mark.parametrize(
+    ("topic", "no_more"),
+    [
+        ("Where does Bob work", True),
+        ("Where does Bob live", True),
+        ("What is the name of the band that Bob saw at work", False),
+        ("Where does Bob work on his boat", False),
+    ],
+)
+def test_a_question_for_nothing_but_an_attribute(topic: str, no_more: bool) -> None:
+    """Subject and attribute alone ask for that chain, whatever else is alike; a word more may mean something else."""
+    assert any(asks_no_more(topic, "Bob", attribute) for attribute in ("employer", "residence")) is no_more
