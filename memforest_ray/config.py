@@ -31,6 +31,17 @@ def _listed(value: Any) -> Any:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+def _families(value: Any) -> Any:
+    """Each once, in the order in which a forest builds them."""
+    listed = _listed(value)
+    given = set(listed) if isinstance(listed, list | tuple | set | frozenset) else set()
+    known = tuple(name for name in ("session", "entity", "scene") if name in given)
+    if not known or len(known) < len(given):
+        raise ValueError("name at least one family of trees, and only session, entity, scene")
+    return known
+
+
+Families = Annotated[tuple[Literal["session", "entity", "scene"], ...], NoDecode, BeforeValidator(_families)]
 Urls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 
 
@@ -61,6 +72,7 @@ class Settings(BaseSettings):
     fanout_session: int = Field(default=4, ge=3, le=64)
     fanout_entity: int = Field(default=8, ge=3, le=64)
     fanout_scene: int = Field(default=8, ge=3, le=64)
+    families: Families = ("session", "entity", "scene")  # of trees; one that is left out is never built, nor paid for
 
     # The owner of a forest
     refresh_linger_s: float = Field(default=0.25, ge=0)  # summaries that nobody waits for let the next write go first
@@ -94,6 +106,7 @@ class Settings(BaseSettings):
     llm_body: dict[str, Any] = Field(default_factory=dict)  # more fields of every request, as the server knows them
     llm_permits: int = Field(default=256, ge=1)  # calls in flight per endpoint at most: a vLLM server's slots
     llm_timeout_s: float = Field(default=60.0, gt=0)  # of one call: a long answer under load takes half of it
+    llm_hedges: float = Field(default=0.03, ge=0, le=1)  # share of calls made again when answers are late; 0: none
     embed_urls: Urls = ()  # empty: the model that ships with the library, unless `embed_model` is named
     embed_model: str = ""  # with `embed_urls` empty: served by `llm_urls`
     embed_key_variable: str = _KEY_VARIABLE
@@ -171,6 +184,7 @@ class Settings(BaseSettings):
             "cell_chars_max": self.cell_chars_max,
             "cell_gap_ms": self.cell_gap_ms,
             "fanouts": self.fanouts,
+            "families": list(self.families),
         }
 
 

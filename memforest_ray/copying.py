@@ -7,10 +7,10 @@ destination notices before it commits, and the merge is made again under the sam
 
 import asyncio
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from memforest_ray.ambient import Random
-from memforest_ray.errors import InvalidInput, MemForestError, Overloaded
+from memforest_ray.errors import InvalidInput, MemForestError, NotFound, Overloaded
 from memforest_ray.forest.errands import LOAN_MS, Merged
 from memforest_ray.ids import OpId, UserId
 
@@ -40,14 +40,29 @@ async def merged(
     if user == source:
         raise InvalidInput("a memory cannot be merged into itself; nothing was changed")
     asked = {"source": source, "replacing": replacing, "wait": wait}
+    try:
+        return await _copied(caller, user, source, op_id, asked, seen)
+    except NotFound as gone:
+        # It may have been done before there was nothing to copy any more: then that is told.
+        try:
+            told: Merged = await caller.call(user, "merge", asked, op_id=op_id, seen=seen)
+        except Overloaded as error:
+            raise (gone if "loan" in error.detail else error) from error
+        return told
+
+
+async def _copied(
+    caller: Caller, user: UserId, source: UserId, op_id: OpId, asked: dict[str, Any], seen: int
+) -> Merged:
     for left in reversed(range(_ROUNDS_MAX)):
-        async with _Loan(caller, source, user, op_id):
+        async with _Loan(caller, source, user, op_id) as loan:
             try:
                 told: Merged = await caller.call(user, "merge", asked, op_id=op_id, seen=seen)
             except Overloaded as error:
                 if "loan" not in error.detail or not left:
                     raise
             else:
+                loan.landed = not told.duplicate
                 await _noted(caller, user, told)
                 return told
     raise AssertionError("the last round returns or raises")
@@ -58,8 +73,8 @@ async def _noted(caller: Caller, user: UserId, told: Merged) -> None:
     for upstream in told.through:
         if upstream != user:
             with suppress(MemForestError):
-                async with _Loan(caller, upstream, user, told.op_id):
-                    pass
+                async with _Loan(caller, upstream, user, told.op_id) as loan:
+                    loan.landed = True  # nothing is read from there
 
 
 class _Loan:
@@ -69,19 +84,22 @@ class _Loan:
         self._caller = caller
         self._source = source
         self._lend = {"loan": loan, "borrower": borrower}
-        self._return = {"loan": loan}
+        self._loan = loan
+        self.landed = False
+        """Whether what was read under it has been committed; else it may be on its way, whatever was told."""
         self._renewing: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> Self:
         await self._ask("lend", self._lend)
         self._renewing = asyncio.create_task(self._renew())
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._renewing is not None:
             self._renewing.cancel()
         # The copy stands or has failed whatever comes of this: a pin that is not given back expires.
         with suppress(MemForestError):
-            await self._ask("return", self._return)
+            await self._ask("return", {"loan": self._loan, "landed": self.landed})
 
     async def _renew(self) -> None:
         while True:

@@ -5,10 +5,18 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.spreading import Spread
+from tests.storage import azurite
 from tests.storage.s3 import ENVIRONMENT, S3Server
 
 settings.register_profile("memforest", deadline=None, print_blob=True)
 settings.load_profile("memforest")
+
+
+@pytest.hookimpl(optionalhook=True)  # `-p no:xdist` is allowed
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Spread:
+    """With `-n`: which tests run in which process."""
+    return Spread(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +34,22 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
         monkeypatch.setenv(name, value)
     s3_server.script()
     return f"s3://{s3_server.bucket()}/place"
+
+
+@pytest.fixture(scope="session")
+def azure_server() -> Iterator[azurite.Azurite]:
+    """One process for all tests; a container for each."""
+    executable = azurite.find()
+    if executable is None:
+        pytest.skip(azurite.ABSENT)
+    server = azurite.Azurite(executable)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def azure(azure_server: azurite.Azurite, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Address of an empty container, which the environment leads to."""
+    for name, value in azurite.environment(azure_server.url).items():
+        monkeypatch.setenv(name, value)
+    return f"az://{azure_server.container()}/place"

@@ -121,6 +121,9 @@ class Forests:
         except Passivating:
             call.begun = before
             raise
+        except ClusterUnavailable:
+            await refs.notify(DIRECTORY, "begun", ref.name)  # if it could not be started, others can
+            raise
 
     async def _find(self, user: UserId) -> ActorRef:
         """The user's actor, started if there is none. Raises Gone."""
@@ -133,7 +136,8 @@ class Forests:
         return self._known[user]
 
     async def _start(self, name: str, user: UserId) -> ActorRef:
-        await refs.notify(DIRECTORY, "admit", name)  # waits for a place, but not for ever: it is a hint
+        while await refs.notify(DIRECTORY, "admit", name) is False:
+            pass  # not our turn yet; where there is no directory, or it is lost meanwhile, nobody waits
         config = ForestConfig(name, user, self._settings, self._components, self._patience)
         return await refs.create("user_forest", name, config)
 

@@ -191,9 +191,8 @@ class RayRuntime:
         from memforest_ray.local.borrowing import holders  # noqa: PLC0415 - few ever need it
 
         await self._forests.retire(user, LEAVE_S)
-        copies = await holders(self._store, user)
-        await delete_user(self._store, user, self._clock, self._random)
-        return copies
+        lent = await delete_user(self._store, user, self._clock, self._random)
+        return await holders(self._store, user, lent)
 
     async def close(self) -> None:
         """Leave the cluster; one that was started here checkpoints its forests and ends."""

@@ -5,17 +5,17 @@ Forests report themselves, so a directory that was lost knows everything again o
 
 import asyncio
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from memforest_actors import refs
 from memforest_actors.metrics import DirectoryMetrics
 from memforest_actors.options import DIRECTORY, PATIENCE
+from memforest_actors.starts import Starts
 from memforest_ray.ambient import Clock, SystemClock
 
 __all__ = ["DirectoryActor", "Residency", "Resident", "open_directory"]
 
-ACTIVATIONS_MAX = 8
-"""In flight at once: starting a process costs about half a second of a core, the calls under way need cores too."""
 BEATS_MISSED_MAX = 3
 
 
@@ -98,9 +98,11 @@ class DirectoryActor:
     """The one directory of a cluster."""
 
     def __init__(self, residents_max: int) -> None:
-        self._residency = Residency(residents_max, SystemClock())
-        self._places = asyncio.Semaphore(ACTIVATIONS_MAX)
-        self._granted: dict[str, asyncio.TimerHandle] = {}
+        clock = SystemClock()
+        self._residency = Residency(residents_max, clock)
+        self._starts = Starts(clock)
+        self._freed = asyncio.Event()
+        """Set, and replaced, when a start is over."""
         self._errands: set[asyncio.Task[None]] = set()
         self._metrics = DirectoryMetrics()
 
@@ -108,30 +110,34 @@ class DirectoryActor:
         """That the event loop turns, and in which process."""
         return os.getpid()
 
-    async def admit(self, name: str) -> tuple[str, None]:
-        """Return when the forest may be started: few are at once. A grant that is not used runs out."""
-        if name in self._granted:
-            return "ok", None
-        self._residency.fit(await refs.capacities())
-        # Ray would keep a forest that does not fit waiting, and us without a word of it.
-        self._send_away(self._residency.room(1 + len(self._granted)))
-        await self._places.acquire()
-        if name in self._granted:  # somebody else asked for it meanwhile
-            self._places.release()
-        else:
-            loop = asyncio.get_running_loop()
-            self._granted[name] = loop.call_later(PATIENCE.activation_s, self._release, name)
+    async def admit(self, name: str) -> tuple[str, bool]:
+        """Whether the forest may be started: few are at once. Not yet, after a moment: ask again, its place is kept."""
+        hosts = await refs.hosts()
+        self._starts.fit([host.cores for host in hosts])
+        self._residency.fit({host.node_id: host.forests_max for host in hosts})
+        self._residency.left(name)  # who would start it has found that it is gone
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE.turn_s):
+                while not self._starts.ask(name):
+                    await self._freed.wait()
+        may = self._starts.ask(name)
+        if may:  # Ray would keep a forest that does not fit waiting, and us without a word of it
+            self._send_away(self._residency.room(self._starts.granted))
+        return "ok", may
+
+    async def begun(self, name: str) -> tuple[str, None]:
+        """A start is over, whatever came of it."""
+        self._begun(name)
         return "ok", None
 
-    def _release(self, name: str) -> None:
-        timer = self._granted.pop(name, None)
-        if timer is not None:
-            timer.cancel()
-            self._places.release()
+    def _begun(self, name: str) -> None:
+        if self._starts.begun(name):
+            self._freed.set()
+            self._freed = asyncio.Event()
 
     async def heard(self, name: str, node_id: str, idle_s: float, busy: bool) -> tuple[str, None]:
         """A forest reports; over the node's cap the longest quiet ones are asked to leave."""
-        self._release(name)
+        self._begun(name)
         self._send_away(self._residency.heard(name, node_id, idle_s, busy=busy))
         self._metrics.residents(self._residency.count())
         return "ok", None

@@ -42,6 +42,8 @@ _HEAD = {
     # Each passivation leaves a record of a dead actor in Ray's control store; the default keeps 100,000.
     "RAY_maximum_gcs_destroyed_actor_cached_count": "1000",
     "RAY_LOG_TO_DRIVER": "0",
+    # Ray runs workers at 15, but lets them boot at 0: each start would hold up every call that is under way.
+    "RAY_worker_niceness": "0",
 }
 
 

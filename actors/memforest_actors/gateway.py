@@ -19,7 +19,7 @@ from memforest_ray.facts.candidates import CellInput
 from memforest_ray.facts.verdicts import Judge, Question
 from memforest_ray.local.models import OpenModels, shared
 from memforest_ray.logs import configure
-from memforest_ray.models.chat import ChatModel, ChatRequest, streamed
+from memforest_ray.models.chat import ChatModel, ChatRequest, ChatUsage, streamed
 from memforest_ray.trees.summaries import SummaryRequest
 
 __all__ = ["GatewayActor"]
@@ -75,16 +75,21 @@ class GatewayActor:
         return await reply_of(self._chat(requests, owner))
 
     async def tell(self, request: ChatRequest, owner: str) -> AsyncIterator[str | Reply]:
-        """An answer in plain text while it is written: its pieces, and a reply last that says whether it is whole."""
+        """An answer in plain text while it is written: its pieces, and a reply last that says whether it is whole, and
+        what it has cost.
+        """
         try:
-            chat = _there(shared((await self._opened()).models, owner).chat)
+            chat, usage = _there(shared((await self._opened()).models, owner).chat), None
             with self._metrics.in_flight("chat", 1):
                 async for piece in streamed(chat, request):
-                    yield piece
+                    if isinstance(piece, ChatUsage):
+                        usage = piece
+                    else:
+                        yield piece
         except MemForestError as error:
             yield "error", error
         else:
-            yield "ok", None
+            yield "ok", usage
 
     async def embed(self, texts: Sequence[str], owner: str, _urgent: bool) -> Reply:
         """Vectors of `texts`, in order. (The models tell by their number whether somebody waits.)"""

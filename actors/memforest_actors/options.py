@@ -59,10 +59,14 @@ def _role(actor: str, **own: Any) -> Role:
     return Role(actor, MappingProxyType({**_SHARED, **own}))
 
 
-# A restart would bring back every forest of a lost node at once, wanted or not: the next call starts it instead.
-_ON_DEMAND: Mapping[str, Any] = {"max_restarts": 0, "max_task_retries": 0}
+# A restart would bring back every forest of a lost node at once, wanted or not: the next call starts it instead. Ray's
+# own order fills one node by half before it uses another: then one loss hits everybody.
+_ON_DEMAND: Mapping[str, Any] = {"max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
 # Members of a pool keep nothing: Ray may restart them and repeat their calls.
-_STATELESS: Mapping[str, Any] = {"max_restarts": -1, "max_task_retries": 2, "scheduling_strategy": "SPREAD"}
+_STATELESS: Mapping[str, Any] = {"max_restarts": -1, "max_task_retries": 2}
+
+# Every Ray head has this resource. What is there is not lost with a node, and without a head nothing starts anyhow.
+_ON_THE_HEAD = {"node:__internal_head__": 0.001}
 
 ROLES: Mapping[str, Role] = MappingProxyType(
     {
@@ -78,7 +82,9 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "vectors": _role(
             "memforest_actors.gateway:GatewayActor", **{**_STATELESS, "max_concurrency": 10_000}, memory=200 * MIB
         ),  # the same for embeddings, apart: a question must not wait while two hundred answers are read
-        "directory": _role("memforest_actors.directory:DirectoryActor", max_restarts=-1, max_task_retries=0),
+        "directory": _role(
+            "memforest_actors.directory:DirectoryActor", max_restarts=-1, max_task_retries=0, resources=_ON_THE_HEAD
+        ),
     }
 )
 
@@ -102,7 +108,13 @@ class Patience:
     hint_s: float = 2.0
     """The directory is a hint: who does not hear from it in time goes on without."""
     activation_s: float = 30.0
-    """A granted activation that never reported frees its place after this."""
+    """Longest that a process which starts is waited for, where another would be of no more use."""
+    start_s: float = 15.0
+    """A start that has not reported by then no longer holds up others. Usual is one second, on a busy machine three."""
+    turn_s: float = 1.0
+    """A caller that waits for its turn to start a forest hears this often that it is not yet; under `hint_s`."""
+    absent_s: float = 4.0
+    """Who has not asked again for so long has given up, and loses its place in the line."""
     drain_s: float = 30.0
     """How long a leaving forest waits for calls under way. A write cut off is asked again under its op id."""
     pool_call_s: float = 600.0

@@ -191,13 +191,31 @@ class Pool:
 
 
 async def open_pool(role: PoolRole, components: Components, settings: Settings, random: Random) -> Pool:
-    """The pool of a role: one member a node, started where there is none."""
+    """The pool of a role: one member a node, started where there is none; that of our own node is asked first.
+
+    The member of a node that is gone does not come up elsewhere: its seat goes to that of another node.
+    """
     factory = components.of(role)
 
-    def opener(node_id: str) -> Opener:
+    async def member_of(node_id: str) -> Member:
         name = member_name(role, factory, settings, node_id)
-        return lambda: refs.create(role, name, factory, settings, node_id=node_id)
+        return await refs.create(role, name, factory, settings, node_id=node_id)
 
-    openers = [opener(node_id) for node_id in await refs.nodes()]
-    members = await asyncio.gather(*(open_member() for open_member in openers))
-    return Pool(role, list(zip(members, openers, strict=True)), random)
+    def opener(node_id: str) -> Opener:
+        async def found() -> Member:
+            nodes = await refs.nodes()
+            if not nodes:
+                raise Gone("the cluster has no node that could host a process")
+            return await member_of(node_id if node_id in nodes else nodes[_some(len(nodes), random)])
+
+        return found
+
+    here = refs.whereabouts().node_id
+    nodes = sorted(await refs.nodes(), key=lambda node_id: node_id != here)
+    members = await asyncio.gather(*(member_of(node_id) for node_id in nodes))
+    return Pool(role, list(zip(members, map(opener, nodes), strict=True)), random)
+
+
+def _some(count: int, random: Random) -> int:
+    """An index below `count`."""
+    return min(int(random.uniform(0, count)), count - 1)

@@ -35,10 +35,11 @@ __all__ = [
     "ActorRef",
     "Gone",
     "Here",
-    "capacities",
+    "Host",
     "close_node",
     "create",
     "find",
+    "hosts",
     "leave",
     "names",
     "nodes",
@@ -68,6 +69,16 @@ class Here:
     """Where the code that asks is running."""
 
     node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A node that may host actors."""
+
+    node_id: str
+    cores: int
+    forests_max: int
+    """How many fit, by the memory that Ray gives out there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +188,7 @@ async def find(name: str) -> ActorRef | None:
 
 
 async def create(role: str, name: str, *arguments: Any, node_id: str | None = None) -> ActorRef:
-    """The actor of that name, started if there is none (`arguments` count only then); on `node_id` if possible."""
+    """The actor of that name, started if there is none (`arguments` count only then); on `node_id` or nowhere."""
     return await asyncio.to_thread(_create, role, name, arguments, node_id)
 
 
@@ -185,7 +196,7 @@ def _create(role: str, name: str, arguments: Sequence[Any], node_id: str | None)
     kind = ROLES[role]
     options: dict[str, Any] = {**kind.options, "name": name}
     if node_id is not None:
-        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id, soft=True)
+        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id, soft=False)
     try:
         handle = ray.remote(load(kind.actor)).options(**options).remote(*arguments)
     except (*_LOST, ValueError) as error:  # ValueError: it died between Ray's look and Ray's answer
@@ -193,14 +204,13 @@ def _create(role: str, name: str, arguments: Sequence[Any], node_id: str | None)
     return ActorRef(name, handle)
 
 
-async def notify(name: str, method: str, *arguments: Any) -> None:
-    """Tell an actor something if it exists; whether it listens does not matter."""
+async def notify(name: str, method: str, *arguments: Any) -> Any:
+    """Tell an actor something; what it says to it, or None if there is no such actor or it does not listen."""
     try:
         ref = await find(name)
-        if ref is not None:
-            await ref.call(method, *arguments, timeout_s=PATIENCE.hint_s)
+        return None if ref is None else await ref.call(method, *arguments, timeout_s=PATIENCE.hint_s)
     except (Gone, TimeoutError):
-        return
+        return None
 
 
 async def names(prefix: str) -> list[str]:
@@ -210,19 +220,19 @@ async def names(prefix: str) -> list[str]:
 
 
 async def nodes() -> list[str]:
-    """Ids of the nodes that may host actors, sorted: those with cores, or all if none declares any."""
-    return sorted(node["NodeID"] for node in await _hosts())
+    """Ids of the nodes that may host actors, sorted."""
+    return sorted(host.node_id for host in await hosts())
 
 
-async def capacities() -> dict[str, int]:
-    """How many forests fit each node that may host some, by the memory that Ray gives out there."""
-    hosts = await _hosts()
-    return {node["NodeID"]: int(node["Resources"].get("memory", 0) // FOREST_BYTES) for node in hosts}
-
-
-async def _hosts() -> list[dict[str, Any]]:
+async def hosts() -> list[Host]:
+    """The nodes that may host actors: those with cores, or all if none declares any."""
     alive = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"]]
-    return [node for node in alive if node["Resources"].get("CPU")] or alive
+    chosen = [node for node in alive if node["Resources"].get("CPU")] or alive
+    return [
+        Host(node["NodeID"], int(given.get("CPU", 0)), int(given.get("memory", 0) // FOREST_BYTES))
+        for node in chosen
+        for given in (node["Resources"],)
+    ]
 
 
 async def close_node(node_id: str, why: str) -> None:

@@ -5,6 +5,7 @@ here is needed for correctness; a second actor of the same user is fenced by the
 """
 
 import asyncio
+import gc
 import logging
 import os
 from collections.abc import AsyncIterator
@@ -54,6 +55,7 @@ class UserForestActor:
     """A plain class; Ray is told about it in `refs`. The constructor cannot fail: that would look like a crash."""
 
     def __init__(self, config: ForestConfig) -> None:
+        gc.freeze()  # a thousand modules: no collection has to look through them, in the middle of a question
         self._config = config
         self._clock: Clock = SystemClock()
         self._random: Random = SystemRandom()

@@ -3,8 +3,9 @@
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -95,15 +96,20 @@ def program(
 def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` say. The exit code."""
     _let_any_text_through()
-    command = typer.main.get_command(app)
     try:
-        code = command.main(args=list(arguments), prog_name="memforest", standalone_mode=False)
+        code = _command().main(args=list(arguments), prog_name="memforest", standalone_mode=False)
     except USAGE_ERROR as error:
         return _refuse(error, as_json="--json" in arguments)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     return code if isinstance(code, int) else OK
+
+
+@cache
+def _command() -> Any:  # of the click that typer carries, if it carries one
+    """All verbs, as they are called; made once, however often the program is called in one process."""
+    return typer.main.get_command(app)
 
 
 def _refuse(error: Exception, *, as_json: bool) -> int:

@@ -24,6 +24,15 @@ ModeOption = Annotated[
 AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="As it was known at TIME.")]
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="What happened from TIME on.")]
 UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="What happened before TIME.")]
+AskedOption = Annotated[
+    str | None, typer.Option("--asked", metavar="TIME", help='When the question is asked, for "last week" and "next".')
+]
+ZoneOption = Annotated[
+    str | None, typer.Option("--zone", metavar="NAME", help="Whose days are meant, such as Europe/Vienna; else UTC.")
+]
+ExpandOption = Annotated[
+    str | None, typer.Option("--expand", metavar="HOW", help="facts, or complete: the K best trees, each as a whole.")
+]
 AtLeastOption = Annotated[
     int | None, typer.Option("--at-least", metavar="VERSION", help="Answer from this version, or a newer one.")
 ]
@@ -65,6 +74,9 @@ def query(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
+    asked: AskedOption = None,
+    zone: ZoneOption = None,
+    expand: ExpandOption = None,
     at_least: AtLeastOption = None,
     snapshot: SnapshotOption = None,
     kind: KindOption = None,
@@ -80,9 +92,10 @@ def query(
 ) -> int:
     """Show the evidence that a memory holds for a question, best first."""
     options = _given(
-        k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least, snapshot=snapshot,
-        kind=kind, speaker=speaker, role=role, session=session, entity=entity, metadata=_pairs(meta),
-        families=family or None, token_budget=tokens, rerank=rerank or None, explain=explain or None,
+        k=k, mode=mode, as_of=as_of, since=since, until=until, asked=asked, zone=zone, expand=expand,
+        at_least=at_least, snapshot=snapshot, kind=kind, speaker=speaker, role=role, session=session, entity=entity,
+        metadata=_pairs(meta), families=family or None, token_budget=tokens, rerank=rerank or None,
+        explain=explain or None,
     )  # fmt: skip
     with call.client() as client:
         result = client.user(user).query(text, **options)
@@ -101,6 +114,9 @@ def ask(
     as_of: AsOfOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
+    asked: AskedOption = None,
+    zone: ZoneOption = None,
+    expand: ExpandOption = None,
     at_least: AtLeastOption = None,
     snapshot: SnapshotOption = None,
     kind: KindOption = None,
@@ -115,9 +131,9 @@ def ask(
 ) -> int:
     """Answer a question from memory alone, naming the evidence. It is shown while it is written."""
     options = _given(
-        k=k, mode=mode, as_of=as_of, since=since, until=until, at_least=at_least, snapshot=snapshot,
-        kind=kind, speaker=speaker, role=role, session=session, entity=entity, metadata=_pairs(meta),
-        families=family or None, token_budget=tokens, rerank=rerank or None,
+        k=k, mode=mode, as_of=as_of, since=since, until=until, asked=asked, zone=zone, expand=expand,
+        at_least=at_least, snapshot=snapshot, kind=kind, speaker=speaker, role=role, session=session, entity=entity,
+        metadata=_pairs(meta), families=family or None, token_budget=tokens, rerank=rerank or None,
     )  # fmt: skip
     told: list[str] = []
 

@@ -43,7 +43,7 @@ def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -
     cited = [hit for hit in result if hit.fact_id in answer.citations or {*hit.turn_ids} & {*answer.citations}]
     for number, hit in enumerate(cited[:CITED_SHOWN], start=1):
         _draw_hit(screen, number, hit)
-    for line in result.trace.fallbacks:
+    for line in filter(None, (*result.trace.fallbacks, _asked(result.trace))):
         screen.print(Text(f"  {clean(line)}", style="dim"))
     if not result:
         _draw_message(screen, user, result)
@@ -97,14 +97,23 @@ def _why(why: "Why | None") -> str:
     return f"because {parts}{said}{often} | its {why.time} time counts"
 
 
+def _asked(trace: "Trace") -> str:
+    """What was asked of a chat model, and for what; nothing where none was."""
+    usage = trace.usage
+    if not usage.calls:
+        return ""
+    each = ", ".join(f"{stage} {spent.calls}" for stage, spent in trace.spent.items())
+    return f"{usage.calls} model calls ({each}), {usage.prompt_tokens} + {usage.completion_tokens} tokens"
+
+
 def _draw_trace(screen: "Console", trace: "Trace") -> None:
     """Which trees were looked into, with scores, how the question was read, what models were asked."""
     from rich.table import Table  # noqa: PLC0415 - for speed
     from rich.text import Text  # noqa: PLC0415 - for speed
 
-    usage = trace.usage
-    asked = f", {usage.calls} model calls, {usage.prompt_tokens} + {usage.completion_tokens} tokens" * bool(usage.calls)
-    screen.print(Text(f"mode {trace.mode}, {trace.nodes_visited} nodes visited{asked}", style="bold"))
+    asked = _asked(trace)
+    head = f"mode {trace.mode}, {trace.nodes_visited} nodes visited"
+    screen.print(Text(f"{head}, {asked}" if asked else head, style="bold"))
     for line in (*trace.reading, *trace.fallbacks):
         screen.print(Text(f"  {clean(line)}"))
     table = Table(box=None, pad_edge=True, header_style="bold")

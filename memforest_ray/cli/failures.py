@@ -70,6 +70,13 @@ _READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
 _OTHER = (UNAVAILABLE, KEPT, "run the same command again")
 _KEPT_WORDS = re.compile(r"\b(nothing (was|is) \w+|(is|was|were|are|stays) (kept|unchanged))\b", re.IGNORECASE)
 """By these a message says itself what was kept."""
+_IN_A_SHELL = {
+    "pass replace=True": "give --replace",
+    "replace=True": "--replace",
+    "pass including_snapshots=True": "give --including-snapshots",
+    "`trees()`": "`memforest show USER`",
+}
+"""Words of a message that speak of our Python names -> those of the program."""
 
 
 def exit_code(error: MemForestError) -> int:
@@ -81,6 +88,8 @@ def sentence(error: MemForestError) -> str:
     """What happened; what was kept; what to do. On one line; parts that the message has are left to it."""
     _, kept, advice = _READINGS.get(type(error), _OTHER)
     message = " ".join(str(error).split()).rstrip(".;")
+    for name, option in _IN_A_SHELL.items():
+        message = message.replace(name, option)
     says_kept = _KEPT_WORDS.search(message) is not None
     says_more = "; " in _KEPT_WORDS.sub("", message).rstrip("; ")
     return "; ".join([message, *([] if says_kept else [kept]), *([] if says_more else [advice])])

@@ -8,7 +8,7 @@ import typer
 from memforest_ray.cli.call import Call
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
-from memforest_ray.errors import InvalidInput
+from memforest_ray.errors import CorruptState, InvalidInput
 
 if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from rich.console import Console
@@ -52,7 +52,7 @@ def import_(
 
     from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
     from memforest_ray.handles import checked_user  # noqa: PLC0415 - for speed
-    from memforest_ray.local.portable import import_forest  # noqa: PLC0415 - for speed
+    from memforest_ray.local.portable import EXPORT, import_forest  # noqa: PLC0415 - for speed
     from memforest_ray.models.offline import OnnxEmbedder  # noqa: PLC0415 - for speed
     from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed
 
@@ -63,7 +63,12 @@ def import_(
     settings = call.settings()
     embedder = OnnxEmbedder(settings.embed_folder, threads=settings.embed_threads)
     store = open_store(call.durable_store())
-    found = asyncio.run(import_forest(raw, store, checked_user(user), embedder, SystemClock(), SystemRandom()))
+    try:
+        found = asyncio.run(import_forest(raw, store, checked_user(user), embedder, SystemClock(), SystemRandom()))
+    except CorruptState as error:
+        if error.detail.get("key") != EXPORT:
+            raise
+        raise InvalidInput(str(error).replace(f"object {EXPORT}", f"file {path}")) from error
     data = {
         "user": user,
         "version": found.version,

@@ -9,7 +9,7 @@ from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.doubt import settle
 from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.loaded import Held, read_manifest
-from memforest_ray.commit.manifest import Manifest, check_fingerprint, encode, retired_anew
+from memforest_ray.commit.manifest import Manifest, Retired, check_fingerprint, encode, retired_anew, retired_at_last
 from memforest_ray.errors import CorruptState, Fenced, StoreUnavailable
 from memforest_ray.ids import UserId
 from memforest_ray.storage.keys import UserKeys
@@ -34,6 +34,8 @@ class Claim:
         self._clock = clock
         self.manifest = held.manifest
         self._tag = held.tag
+        self._dated = held.manifest.retired
+        """What is known to be dated rightly."""
         self.proven = proven
         """`Clock.elapsed` at which the last proof of ownership began."""
         self.lost = False
@@ -71,11 +73,14 @@ class Claim:
             Fenced: another owner has changed it.
             StoreUnavailable: unless `refused`, the outcome is unknown and the claim is lost.
         """
-        before = self.manifest.retired
         await self._replace(manifest)
         # An object is retired from now on, not from when we meant to: in between it was listed, and may have been read.
-        while (retired := retired_anew(self.manifest.retired, before, self._clock.now_ms())) != self.manifest.retired:
+        while (retired := self._dated_anew()) != self.manifest.retired:
             await self._replace(replace(self.manifest, retired=retired))
+        self._dated = retired
+
+    def _dated_anew(self) -> tuple[Retired, ...]:
+        return retired_anew(self.manifest.retired, self._dated, self._clock.now_ms())
 
     async def _replace(self, manifest: Manifest) -> None:
         started = self._clock.elapsed()
@@ -156,6 +161,7 @@ async def take(
             return newborn
         if manifest.floor > known:
             raise Reload(keys.hash)
+        manifest = replace(manifest, retired=retired_at_last(manifest.retired, clock.now_ms()))
         if manifest.state == "deleted":
             return _reborn(manifest, newborn)
         check_fingerprint(manifest, fingerprint)

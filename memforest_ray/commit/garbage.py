@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from memforest_ray.commit.manifest import Manifest, Pin, Retired
 from memforest_ray.commit.snapshots import saved_parts
+from memforest_ray.ids import OpId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.store import ObjectStore
 
@@ -18,7 +19,9 @@ __all__ = [
     "Collected",
     "collect",
     "kept_objects",
+    "let_go",
     "live_pins",
+    "overdue",
     "retire_parts",
     "retire_slots",
     "sweep",
@@ -70,14 +73,33 @@ def live_pins(pins: tuple[Pin, ...], now_ms: int) -> tuple[Pin, ...]:
     return tuple(pin for pin in pins if pin.expires_ms > now_ms)
 
 
+def overdue(pins: tuple[Pin, ...], now_ms: int) -> tuple[Pin, ...]:
+    """The pins that count: those that have not expired and, of all others, one.
+
+    Who pinned a memory and never said that his copy stands may have stood still since, and go on: before something is
+    erased he is to be kept from it. For that one pin is enough.
+    """
+    late = tuple(pin for pin in pins if pin.expires_ms <= now_ms)
+    return (*late[-1:], *live_pins(pins, now_ms))
+
+
+def let_go(pins: tuple[Pin, ...], operation: OpId, now_ms: int, *, landed: bool) -> tuple[Pin, ...]:
+    """The pins without that of `operation`; unless its copy `landed`, it has expired instead."""
+    own = tuple(pin for pin in pins if pin.operation == operation)
+    others = tuple(pin for pin in pins if pin.operation != operation)
+    if landed or not own:
+        return others
+    return overdue((*others, *(replace(pin, expires_ms=min(pin.expires_ms, now_ms)) for pin in own)), now_ms)
+
+
 async def collect(store: ObjectStore, keys: UserKeys, manifest: Manifest, now_ms: int) -> Collected:
     """Remove what was retired over 24 hours ago and what older epochs left unfinished; idempotent.
 
     The caller owns the forest and has just proven it, and writes the manifest afterwards: if it cannot, the
     same objects are found gone the next time.
     """
-    manifest = replace(manifest, pins=live_pins(manifest.pins, now_ms))
-    if manifest.pins:
+    manifest = replace(manifest, pins=overdue(manifest.pins, now_ms))
+    if live_pins(manifest.pins, now_ms):
         return Collected(0, manifest)
     saved = await saved_parts(store, manifest)
     due = {entry for entry in _due(manifest.retired, now_ms) if entry.key not in saved}

@@ -19,7 +19,9 @@ from memforest_ray.commit.garbage import (
     RETENTION_MS,
     RETIRED_MAX,
     collect,
+    let_go,
     live_pins,
+    overdue,
     retire_parts,
     retire_slots,
 )
@@ -229,7 +231,7 @@ class CommitLog(Owner):
 
         Snapshots are rewritten under their names as `rewrite` says; without it they lose the rows that were
         dropped by the commits that began the erasures. Repeatable: cut off anywhere, the next owner finds the
-        erasures open and calls this again.
+        erasures open and calls this again. Whoever had `unreturned` pins is to be shut out before.
 
         Raises:
             Overloaded: somebody copies the forest; the erasures stay open.
@@ -258,7 +260,7 @@ class CommitLog(Owner):
         )
         slots = tuple(entry for entry in manifest.retired if self._keys.seq_of(entry.key))
         sweep_until = self._clock.now_ms() + RETENTION_MS
-        fresh = replace(manifest, parts=parts, saved=saved, retired=slots, sweep_until_ms=sweep_until)
+        fresh = replace(manifest, parts=parts, saved=saved, retired=slots, pins=(), sweep_until_ms=sweep_until)
         await claim.replace(self._floored(fresh))
         self._pending = pending.emptied()
 
@@ -404,17 +406,23 @@ class CommitLog(Owner):
             now = self._clock.now_ms()
             if not now < expires_ms <= now + RETENTION_MS:
                 raise InvalidInput("A pin lasts up to 24 hours from now; nothing was changed.", expires_ms=expires_ms)
-            others = tuple(pin for pin in live_pins(claim.manifest.pins, now) if pin.operation != operation)
-            if len(others) >= _PINS_MAX:
+            others = tuple(pin for pin in overdue(claim.manifest.pins, now) if pin.operation != operation)
+            if len(live_pins(others, now)) >= _PINS_MAX:
                 raise Overloaded(f"{_PINS_MAX} others copy this memory; nothing was changed.", retry_after=60.0)
             await self._checkpoint(claim, replace(claim.manifest, pins=(*others, Pin(operation, expires_ms))))
             return claim.manifest
 
-    async def unpin(self, operation: OpId) -> None:
-        """The copy is made. No error where the pin is gone."""
+    @property
+    def unreturned(self) -> bool:
+        """Whether somebody who was to copy this memory never said that his copy stands."""
+        now = self._clock.now_ms()
+        return any(pin.expires_ms <= now for pin in self.manifest.pins) if self.manifest else False
+
+    async def unpin(self, operation: OpId, *, landed: bool = True) -> None:
+        """The copy is made, or has been given up: then it may still be on its way. No error where the pin is gone."""
         async with self._lane:
             claim = self._owned()
-            rest = tuple(pin for pin in claim.manifest.pins if pin.operation != operation)
+            rest = let_go(claim.manifest.pins, operation, self._clock.now_ms(), landed=landed)
             if rest != claim.manifest.pins:
                 await claim.replace(replace(claim.manifest, pins=rest))
 

@@ -27,6 +27,7 @@ __all__ = [
     "encode",
     "from_plain",
     "retired_anew",
+    "retired_at_last",
 ]
 
 State = Literal["active", "clean", "deleted"]
@@ -206,6 +207,19 @@ def retired_anew(retired: tuple[Retired, ...], before: Collection[Retired], now_
     known = {*before}
     return tuple(
         replace(entry, at_ms=now_ms) if entry not in known and entry.at_ms < now_ms - _LANDING_MS else entry
+        for entry in retired
+    )
+
+
+def retired_at_last(retired: tuple[Retired, ...], now_ms: int) -> tuple[Retired, ...]:
+    """`retired` as whoever claims the forest at `now_ms` found it: what was retired last is dated anew.
+
+    Its owner may have died after that had landed and before it could say when. What was retired earlier has been
+    dated by the time that something was retired after it.
+    """
+    newest = max((entry.at_ms for entry in retired), default=0)
+    return tuple(
+        replace(entry, at_ms=now_ms) if newest - _LANDING_MS <= entry.at_ms < now_ms - _LANDING_MS else entry
         for entry in retired
     )
 

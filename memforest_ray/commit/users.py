@@ -1,6 +1,7 @@
 """The users of a store: who there is, and how one leaves."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,9 +9,10 @@ from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.claim import Claim, fenced, take_over
 from memforest_ray.commit.doubt import settle
 from memforest_ray.commit.erase import cover_slots, remove_all, slot_of
+from memforest_ray.commit.fencing import shut_out
 from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.garbage import RETENTION_MS, retire_slots
-from memforest_ray.commit.loaded import Held, read_manifest
+from memforest_ray.commit.loaded import Held, load, read_manifest
 from memforest_ray.commit.manifest import Manifest, encode
 from memforest_ray.commit.slots import Slot, encode_slot, put_slot
 from memforest_ray.errors import CorruptState, NotFound
@@ -20,6 +22,10 @@ from memforest_ray.storage.store import Missing, ObjectStore
 
 __all__ = ["UserPage", "delete_user", "list_users"]
 
+_log = logging.getLogger(__name__)
+
+_LENT = "lent"
+"""What the manifest of a user who is being deleted keeps until that is done: who was lent his memory."""
 _SHARDS = 256
 _SHARDS_AT_ONCE = 16
 
@@ -72,10 +78,13 @@ async def _user_of(store: ObjectStore, name: str) -> UserId | None:
     return None if held.manifest.state == "deleted" else held.manifest.user
 
 
-async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Random, *, force: bool = False) -> None:
+async def delete_user(
+    store: ObjectStore, user: UserId, clock: Clock, random: Random, *, force: bool = False
+) -> tuple[UserId, ...]:
     """Remove all of a user: snapshots, what is pinned, damaged parts too. The manifest stays without the id.
 
-    Cut off anywhere it can be called again. A new life of the same id continues epoch and version.
+    Cut off anywhere it can be called again. A new life of the same id continues epoch and version. Returns the users
+    who were lent the memory: copies of it may be with them, or on their way to them.
 
     Raises:
         NotFound: there is no such user.
@@ -93,10 +102,26 @@ async def delete_user(store: ObjectStore, user: UserId, clock: Clock, random: Ra
         raise NotFound("There is no such user; nothing was changed.", user_hash=user_hash(user))
     claim = await _take_any(store, keys, clock, random, held)
     last = await _fence_end(store, keys, claim, random)
-    await claim.replace(_tombstone(claim.manifest, keys.slot(last), last, clock.now_ms()))
+    lent = await _lent(store, keys, claim.manifest)
+    await claim.replace(_tombstone(claim.manifest, keys.slot(last), last, clock.now_ms(), lent))
+    for borrower in lent:
+        await shut_out(store, borrower, clock, random)
     await remove_all(store, keys, claim.epoch)
     await cover_slots(store, keys, last)
-    await claim.replace(replace(claim.manifest, erasures=()))
+    await claim.replace(replace(claim.manifest, erasures=(), birth={}))
+    return lent
+
+
+async def _lent(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> tuple[UserId, ...]:
+    """Who was lent the memory; nobody else can be now, since its log is fenced. Damage must not keep it from going."""
+    if manifest.state == "deleted":
+        return tuple(manifest.birth.get(_LENT, ()))
+    try:
+        copies = (await load(store, keys)).tables.get("copies", {})
+        return tuple(sorted(UserId(name) for name in copies))
+    except CorruptState as error:
+        _log.warning("it is not known to whom %s was lent: %s", keys.hash[:12], error)
+        return ()
 
 
 async def _held(store: ObjectStore, keys: UserKeys) -> Held | None:
@@ -171,7 +196,7 @@ async def _fence_end(store: ObjectStore, keys: UserKeys, claim: Claim, random: R
             raise fenced(keys)
 
 
-def _tombstone(manifest: Manifest, slot_key: str, last: int, now_ms: int) -> Manifest:
+def _tombstone(manifest: Manifest, slot_key: str, last: int, now_ms: int, lent: tuple[UserId, ...]) -> Manifest:
     """What is left of a user. Its version is one that nobody can have read: whoever read the last slot must see
     that all of it is gone, before he claims the next life.
     """
@@ -183,7 +208,7 @@ def _tombstone(manifest: Manifest, slot_key: str, last: int, now_ms: int) -> Man
         version=last + 1,
         floor=last + 1,
         fingerprint={},
-        birth={},
+        birth={_LENT: list(lent)} if lent else {},
         retired=retire_slots(manifest.retired, slot_key, now_ms),
         erasures=("delete",),
         sweep_until_ms=now_ms + RETENTION_MS,

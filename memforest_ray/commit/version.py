@@ -23,7 +23,7 @@ from memforest_ray.index.rows import NodeRow, Row, cell_row, fact_row
 from memforest_ray.trees.edits import Placements, Trees
 from memforest_ray.trees.leaves import cell_leaf, fact_leaf
 from memforest_ray.trees.nodes import Leaf
-from memforest_ray.trees.routing import Entities, UnreadEntities
+from memforest_ray.trees.routing import FAMILIES, Entities, Moves, UnreadEntities, scope_family
 from memforest_ray.trees.scenes import Scenes, Thresholds
 from memforest_ray.trees.stored import StoredForest
 from memforest_ray.trees.summaries import Summary, summary_of_row
@@ -49,12 +49,15 @@ class Birth:
     cell_gap_ms: int
     fanouts: Map[str, int]
     """Children per node, by tree family."""
+    families: frozenset[str] = FAMILIES
+    """Of trees; no tree of another one is ever built here."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Birth":
         """Raises CorruptState when the row is not a birth row of a format we know."""
         try:
-            return cls(row["cell_turns"], row["cell_chars_max"], row["cell_gap_ms"], Map(row["fanouts"]))
+            sizes = (row["cell_turns"], row["cell_chars_max"], row["cell_gap_ms"])
+            return cls(*sizes, Map(row["fanouts"]), frozenset(row.get("families", FAMILIES)))
         except (KeyError, TypeError) as error:
             raise CorruptState(f"the forest's birth row cannot be read ({error!r}); nothing was changed") from error
 
@@ -66,6 +69,10 @@ class Birth:
             "chars_max": self.cell_chars_max,
             "gap_ms_max": self.cell_gap_ms,
         }
+
+    def planted(self, moves: Moves) -> Moves:
+        """Of some moves those into and out of trees that there are here."""
+        return {scope: move for scope, move in moves.items() if scope_family(scope) in self.families}
 
 
 @dataclass(frozen=True, slots=True)

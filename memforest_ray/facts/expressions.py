@@ -17,7 +17,7 @@ from memforest_ray.facts.phrases.chinese import CHINESE
 from memforest_ray.facts.phrases.dates import DATES
 from memforest_ray.facts.phrases.hindi import HINDI
 from memforest_ray.facts.phrases.nearby import NEARBY
-from memforest_ray.facts.phrases.phrase import Annual, Phrase, Setting, ago, ahead, amount
+from memforest_ray.facts.phrases.phrase import Phrase, Setting, ago, ahead, amount
 from memforest_ray.facts.phrases.vocabulary import speaks_of_future
 from memforest_ray.facts.times import EPOCH, EventTime, to_datetime
 
@@ -91,8 +91,10 @@ def find_any_year(text: str) -> list[AnyYear]:
         return found
     plain = text.translate(_WIDE_DIGITS)
     for phrase in _phrases(plain):
+        if phrase.annual is None:
+            continue
         for match in phrase.pattern.finditer(plain):
-            annual: Annual | None = phrase.annual(match)
+            annual = phrase.annual(match)
             if annual is not None:
                 found.append(AnyYear(match.start(), match.end(), annual.month, annual.day))
     return sorted(found, key=lambda each: each.start)

@@ -24,6 +24,7 @@ __all__ = [
     "query_tokens",
     "stem",
     "tokens",
+    "unaccented",
     "word_set",
     "words",
 ]
@@ -146,9 +147,24 @@ def _grams(run: str) -> Iterator[str]:
             yield clusters[place - 1] + cluster
 
 
+@lru_cache(maxsize=1 << 16)
+def unaccented(word: str) -> str:
+    """Latin letters without accents, others as they are: people look for "Jose" and mean "José"."""
+    if word.isascii():
+        return word
+    kept, latin = [], False
+    for letter in unicodedata.normalize("NFD", word):
+        if not unicodedata.combining(letter):
+            latin = letter <= "\u024f"
+        elif latin:
+            continue
+        kept.append(letter)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
 def tokens(text: str) -> list[str]:
     """Terms of the lexical index: every word of `text`, stemmed, in order."""
-    return [stem(word) for word in words(text)]
+    return [stem(unaccented(word)) for word in words(text)]
 
 
 def content_tokens(text: str) -> list[str]:
@@ -163,14 +179,14 @@ def content_tokens(text: str) -> list[str]:
 def _content(found: str) -> str:
     """The term of what was found as a word; empty for a stop word."""
     word = _bare(found)
-    return "" if word in STOP_WORDS else stem(word)
+    return "" if word in STOP_WORDS else stem(unaccented(word))
 
 
 def query_tokens(text: str) -> list[str]:
     """Terms to look up: as `tokens`, without stop words unless there is nothing else ("The Who")."""
     found = words(text)
-    kept = [stem(word) for word in found if word not in STOP_WORDS]
-    return kept or [stem(word) for word in found]
+    kept = [stem(unaccented(word)) for word in found if word not in STOP_WORDS]
+    return kept or [stem(unaccented(word)) for word in found]
 
 
 def content_stems(text: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ the leaves that come whole. What does not fit is made here, as for any other wri
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,14 +18,17 @@ from memforest_ray.facts.cells import Cell, renewed
 from memforest_ray.facts.inputs import cell_inputs
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.facts.verdicts import Pair, Verdict
+from memforest_ray.facts.withheld import keyed_hash
+from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.renaming import Labels, Renaming, entangled, renamed, retitled
 from memforest_ray.ids import AtomId, CellId, FactId, ItemId, MentionId, NodeId, ScopeId, SessionId
 from memforest_ray.index.rows import cell_embedding_text, mention_embedding_text
 from memforest_ray.trees.nodes import Child, Leaf, Node
+from memforest_ray.trees.parts import SUMMARY_CHARS_MAX, parts
 from memforest_ray.trees.routing import Move, Moves, entity_key, scene_scope, scope_family, session_scope
 from memforest_ray.trees.scenes import SceneId
 from memforest_ray.trees.selection import select_lines
-from memforest_ray.trees.summaries import SUMMARY_CHARS_MAX, Summary, parts, recent_leaves, summary_inputs
+from memforest_ray.trees.summaries import Summary, recent_leaves, summary_inputs
 from memforest_ray.trees.tree import MemTree
 
 __all__ = ["Adopted", "Adoption", "Grafts"]
@@ -107,6 +110,16 @@ class Adoption:
             return told
         return tuple(mention for mention in told if mention.candidate.corrected_from)
 
+    def corrections(self, dialogue: Dialogue) -> Iterator[Mention]:
+        """What somebody has put in the place of a statement there, in the cells that hold its turns here."""
+        records = {session.record.id: session.record for session in self.sessions}
+        for told in self._moved.values():
+            if told.candidate.corrected_from is None:
+                continue
+            home = _home(dialogue, records[told.session_id], told.candidate.turns)
+            if home is not None:
+                yield Mention.of(home, told.session_id, told.number, told.source_ms, told.candidate)
+
     def mends(self, cell: CellId) -> bool:
         """Whether a cell whose extraction failed here has been read there."""
         was = self._cells.get(cell)
@@ -140,14 +153,19 @@ class Adoption:
         verdicts: list[Verdict] = []
         pending: list[Pair] = []
         for pair, equivalent in self._links():
-            if not facts.evidence.unjudged(pair.first, pair.second):
+            # What was said in a session that is forgotten here has not come.
+            if pair.first not in facts.evidence.atoms or not facts.evidence.unjudged(pair.first, pair.second):
                 continue
             if equivalent is None:
                 pending.append(pair)
             else:
                 verdicts.append(Verdict(pair, equivalent))
         edit = facts.with_verdicts(verdicts, pending)
-        return edit.then(edit.facts.withhold_atoms(dict(self._hidden())))
+        hidden = dict(self._hidden())
+        edit = edit.then(edit.facts.withhold_atoms(hidden))
+        # Of what is not said here there is nothing to hide, but it is to be known should it be said.
+        unsaid = [(key, keyed_hash(key, atom)) for atom, key in hidden.items() if atom not in edit.facts.evidence.atoms]
+        return edit.then(edit.facts.withhold_hashed(unsaid))
 
     def _links(self) -> Iterator[tuple[Pair, bool | None]]:
         for one, links in self.source.facts.evidence.links.items():
@@ -246,6 +264,16 @@ class Adoption:
 
 def _of(cell: Cell, session: SessionId) -> Cell:
     return Cell(cell.id, session, cell.number, cell.spans, cell.source_ms, cell.open)
+
+
+def _home(dialogue: Dialogue, record: SessionRecord, turns: Sequence[int]) -> CellId | None:
+    """The cell that holds these turns of `record` here; None when one of them is not here, or says something else."""
+    stored = dialogue.sessions.get(record.id)
+    if stored is None or any(n >= len(stored.turns) or stored.turns[n].key != record.turns[n].key for n in turns):
+        return None
+    names = dialogue.session_cells[record.id]
+    held = (name for name in names if any(span.turn == turns[0] for span in dialogue.cells[name].spans))
+    return next(held, None)
 
 
 def _moved(mention: Mention, cell: Cell, labels: Labels) -> Mention:

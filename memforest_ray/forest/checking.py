@@ -10,7 +10,7 @@ from typing import Any
 from memforest_ray.commit.changes import VECTORS
 from memforest_ray.commit.version import Version
 from memforest_ray.ids import ScopeId
-from memforest_ray.trees.routing import entity_scope, scene_scope, session_scope
+from memforest_ray.trees.routing import entity_scope, scene_scope, scope_family, session_scope
 from memforest_ray.trees.scenes import SCENE_TREE_MIN
 
 __all__ = ["findings"]
@@ -78,7 +78,7 @@ def _wanted(version: Version) -> dict[ScopeId, frozenset[str]]:
     for name, scene in version.scenes.by_id.items():
         if len(scene.members) >= SCENE_TREE_MIN:
             trees[scene_scope(name)] = frozenset(scene.members)
-    return trees
+    return {scope: items for scope, items in trees.items() if scope_family(scope) in version.birth.families}
 
 
 def _summaries(version: Version, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

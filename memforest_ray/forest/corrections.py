@@ -95,7 +95,7 @@ def _candidate(session: SessionRecord, fact: Fact, told: Mention, write: Correct
     old, said = told.candidate, text_key(text)
     speakers = Speakers(tuple(dict.fromkeys(turn.speaker for turn in session.turns if turn.hole is None)))
     kept = [name for name in fact.entities if text_key(name) in said or name in {old.speaker, old.subject}]
-    value = write.value if write.value is not None else fact.value
+    value = write.value if write.value is not None else _value(fact, text)
     stated = fact.attribute is not None and value is not None and text_key(value) in said
     return replace(
         old,
@@ -109,6 +109,15 @@ def _candidate(session: SessionRecord, fact: Fact, told: Mention, write: Correct
         event=fact.event if write.event_time is None else _event(write.event_time, told.source_ms, session.zone),
         corrected_from=fact.id,
     )
+
+
+def _value(fact: Fact, text: str) -> str | None:
+    """The fact's value, or what stands in its place where the text is otherwise the same ("moved to ...")."""
+    place = fact.text.lower().find((fact.value or "").lower())
+    before, after = fact.text[:place], fact.text[place + len(fact.value or "") :]
+    value = text.removeprefix(before).removesuffix(after).strip()
+    same = place >= 0 and text.startswith(before) and text.endswith(after)
+    return value if same and value and fact.value and text_key(fact.value) not in text_key(text) else fact.value
 
 
 def _event(given: str | tuple[int, int], base_ms: int | None, zone: str | None) -> EventTime:

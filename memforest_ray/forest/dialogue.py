@@ -172,6 +172,16 @@ class Dialogue:
         self.told[self._key(session)] = None
         return list(places.values())
 
+    def forget_kept_turns(self, turns: Iterable[tuple[SessionId, int, TurnRecord]]) -> list[Place]:
+        """Forget turns that are stored nowhere but in snapshots; which turns that were. See `forget_kept`."""
+        places: dict[Place, None] = {}
+        for session, index, turn in turns:
+            key = turns_key(self._base.secret, session)
+            self.forgotten[key] = tuple(sorted({*self.forgotten.get(key, ()), self._hole(turn)}))
+            self.told[key] = None
+            places[session, index] = None
+        return list(places)
+
     def forget_turns(self, places: Iterable[Place]) -> None:
         """Turn each place into a hole; boundaries do not move."""
         by_session: dict[SessionId, set[int]] = {}
@@ -300,6 +310,10 @@ class Dialogue:
             keys += [session_key(secret, name), turns_key(secret, name)]
         known = {hole for key in keys for hole in self.forgotten.get(key, ())}
         stored = self.sessions.get(incoming.id)
+        if known and stored is not None:
+            # What was forgotten where it came from may stand here all the same.
+            said = (turn for turn in stored.turns if turn.hole is None)
+            known -= {hole for turn in said for hole in self._holes(turn, former)}
         if stored is not None:
             known |= {turn.hole for turn in stored.turns if turn.hole}
         if not known:
@@ -307,15 +321,15 @@ class Dialogue:
         turns = tuple(self._emptied_if(turn, known, former) for turn in incoming.turns)
         return replace(incoming, turns=turns), any(turn.hole for turn in turns)
 
+    def _holes(self, turn: TurnRecord, former: Sequence[Former]) -> Iterator[str]:
+        """What a turn is known by once it is forgotten, here or where it came from."""
+        yield self._hole(turn)
+        yield from (hole_of(secret, unlabelled(turn, label)) for secret, _, label in former)
+
     def _emptied_if(self, turn: TurnRecord, known: set[str], former: Sequence[Former]) -> TurnRecord:
         """The hole that a turn has left, if its hash is among those known."""
-        if self._hole(turn) in known:
-            return self._emptied(turn)
-        for secret, _, label in former:
-            hole = hole_of(secret, unlabelled(turn, label))
-            if hole in known:
-                return replace(self._emptied(turn), hole=hole)
-        return turn
+        hole = next((hole for hole in self._holes(turn, former) if hole in known), None)
+        return turn if hole is None else replace(self._emptied(turn), hole=hole)
 
     def _replace(self, incoming: SessionRecord) -> Admission:
         """Put `incoming` in place of what is stored; what was forgotten of it is admitted again."""

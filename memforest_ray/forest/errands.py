@@ -1,9 +1,10 @@
 """Errands: what may be asked of a forest beyond reading in, forgetting and keeping; and what each is answered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, TypeAlias, get_args
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
 
+from memforest_ray.forest.reports import PricedReport, Report
 from memforest_ray.forest.usage import Usage
 from memforest_ray.ids import FactId, OpId, SessionId, TurnId, UserId
 
@@ -100,6 +101,8 @@ class Return:
 
     op_id: OpId
     loan: OpId
+    landed: bool = True
+    """Whether it is made; else it may still be on its way."""
 
     @property
     def subject(self) -> str:
@@ -107,7 +110,7 @@ class Return:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(PricedReport):
     """Another memory has been taken over."""
 
     version: int
@@ -144,46 +147,9 @@ class Merged:
     def subject(self) -> str:
         return self.source
 
-    def timed(self, seconds: Mapping[str, float]) -> Self:
-        """With the seconds that a driver measured."""
-        return replace(self, seconds={**self.seconds, **seconds})
-
-    def charged(self, usage: Mapping[str, Usage]) -> Self:
-        """With what else it has cost, by stage."""
-        stages = {stage: self.usage.get(stage, Usage()) + spent for stage, spent in usage.items()}
-        return replace(self, usage={**self.usage, **stages})
-
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "source": self.source,
-            "source_version": self.source_version,
-            "duplicate": self.duplicate,
-            "sessions": self.sessions,
-            "facts_added": self.facts_added,
-            "facts_joined": self.facts_joined,
-            "cells_read": self.cells_read,
-            "failed_cells": self.failed_cells,
-            "kept": list(self.kept),
-            "through": list(self.through),
-            "usage": {stage: usage.to_json() for stage, usage in self.usage.items()},
-            "seconds": {stage: round(spent, 4) for stage, spent in self.seconds.items()},
-            "notes": list(self.notes),
-            "refreshed": self.refreshed,
-            "depth": self.depth,
-            "idle_share": None if self.idle_share is None else round(self.idle_share, 4),
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Merged":
-        lists = {name: tuple(row[name]) for name in ("kept", "through", "notes")}
-        return cls(**{**row, **lists, "usage": _usage(row)})
-
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(Report):
     """A fact says something else now."""
 
     version: int
@@ -199,23 +165,9 @@ class Corrected:
     def subject(self) -> str:
         return self.corrected
 
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "corrected": self.corrected,
-            "fact": self.fact,
-            "still_in": list(self.still_in),
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Corrected":
-        return cls(**{**row, "still_in": tuple(row["still_in"])})
-
 
 @dataclass(frozen=True, slots=True)
-class Renewed:
+class Renewed(Report):
     """Derived state has been made anew."""
 
     version: int
@@ -235,26 +187,9 @@ class Renewed:
     def subject(self) -> str:
         return self.what
 
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "what": self.what,
-            "duplicate": self.duplicate,
-            "trees": self.trees,
-            "summaries": self.summaries,
-            "vectors": self.vectors,
-            "usage": {stage: usage.to_json() for stage, usage in self.usage.items()},
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Renewed":
-        return cls(**{**row, "usage": _usage(row)})
-
 
 @dataclass(frozen=True, slots=True)
-class Reembedded:
+class Reembedded(Report):
     """A memory has the vectors of another embedder."""
 
     version: int
@@ -270,22 +205,6 @@ class Reembedded:
     @property
     def subject(self) -> str:
         return self.model
-
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "model": self.model,
-            "dimension": self.dimension,
-            "duplicate": self.duplicate,
-            "vectors": self.vectors,
-            "snapshots": self.snapshots,
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Reembedded":
-        return cls(**row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,10 +223,6 @@ class Returned:
 
     version: int
     op_id: OpId
-
-
-def _usage(row: Mapping[str, Any]) -> dict[str, Usage]:
-    return {stage: Usage(**numbers) for stage, numbers in row["usage"].items()}
 
 
 Errand: TypeAlias = Merge | Correct | Renew

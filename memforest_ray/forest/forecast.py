@@ -1,15 +1,15 @@
 """A forecast: what a merge would do, told before it is done."""
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
+from memforest_ray.forest.reports import Report
 from memforest_ray.ids import SessionId
 
 __all__ = ["Forecast"]
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Report):
     """What a merge would do."""
 
     version: int
@@ -38,10 +38,3 @@ class Forecast:
     """Of these, withheld here; or shown here and withheld there."""
     cells_to_read: int = 0
     """Cells that an extractor would have to read again."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in ((each.name, getattr(self, each.name)) for each in fields(self))
-        }

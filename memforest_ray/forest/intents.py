@@ -1,14 +1,15 @@
 """What may be asked of a forest's writer, and what it answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, get_args
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
-from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.facts.sessions import SessionRecord, TurnRecord
 from memforest_ray.facts.verdicts import Pair
 from memforest_ray.forest.errands import Errand, ErrandDone, Lend, Lent, Return, Returned
+from memforest_ray.forest.reports import PricedReport, Report
 from memforest_ray.forest.usage import Billed, Usage
-from memforest_ray.ids import CellId, FactId, OpId, ScopeId, SessionId, TurnId
+from memforest_ray.ids import AtomId, CellId, FactId, OpId, ScopeId, SessionId, TurnId
 from memforest_ray.trees.nodes import Node
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Intent",
     "Receipt",
     "Refreshed",
+    "Relics",
     "Repair",
     "Restore",
     "Restored",
@@ -53,6 +55,20 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True)
+class Relics:
+    """What snapshots alone hold of what is to be forgotten."""
+
+    sessions: tuple[SessionRecord, ...] = ()
+    """The session, as each of them holds it."""
+    turns: tuple[tuple[SessionId, int, TurnRecord], ...] = ()
+    """Turns, and where they stand."""
+    atoms: tuple[AtomId, ...] = ()
+    """Of the fact."""
+    told: tuple[TurnId, ...] = ()
+    """Turns that tell the fact."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forget:
     """Erase a session, or turns, or one fact, or what came from another user: exactly one of the four."""
 
@@ -66,8 +82,8 @@ class Forget:
     with_dialogue: bool = False
     including_snapshots: bool = False
     """Take it out of snapshots, too; without it a snapshot that holds it stands in the way."""
-    kept: tuple[SessionRecord, ...] = ()
-    """The session as snapshots hold it, where they alone do; whoever performs the write looks for it."""
+    kept: Relics = Relics()
+    """Whoever performs the write looks for it, where it is not stored otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +133,7 @@ Intent = Ingest | Forget | Repair | Save | Restore | DeleteSnapshot | Upkeep | E
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(PricedReport):
     """What became of one session."""
 
     version: int
@@ -148,41 +164,6 @@ class Receipt:
     idle_share: float | None = None
     """Of the time it took, the share in which this memory had no model or embedding call in flight."""
 
-    def timed(self, seconds: Mapping[str, float]) -> Self:
-        """With the seconds that a driver measured."""
-        return replace(self, seconds={**self.seconds, **seconds})
-
-    def charged(self, usage: Mapping[str, Usage]) -> Self:
-        """With what else it has cost, by stage."""
-        stages = {stage: self.usage.get(stage, Usage()) + spent for stage, spent in usage.items()}
-        return replace(self, usage={**self.usage, **stages})
-
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "session_id": self.session_id,
-            "duplicate": self.duplicate,
-            "cells": self.cells,
-            "facts_added": self.facts_added,
-            "facts_merged": self.facts_merged,
-            "failed_cells": dict(self.failed_cells),
-            "turns_without_time": self.turns_without_time,
-            "naive_times": self.naive_times,
-            "usage": {stage: usage.to_json() for stage, usage in self.usage.items()},
-            "seconds": {stage: round(spent, 4) for stage, spent in self.seconds.items()},
-            "notes": list(self.notes),
-            "refreshed": self.refreshed,
-            "depth": self.depth,
-            "idle_share": None if self.idle_share is None else round(self.idle_share, 4),
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Receipt":
-        usage = {stage: Usage(**numbers) for stage, numbers in row["usage"].items()}
-        return cls(**{**row, "usage": usage, "notes": tuple(row["notes"])})
-
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
@@ -193,7 +174,7 @@ class Refreshed:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Report):
     """What a forget has removed, and what still speaks of it."""
 
     version: int
@@ -205,23 +186,9 @@ class Forgotten:
     still_in: tuple[TurnId, ...] = ()
     """Turns that still hold the forgotten fact's dialogue; `with_dialogue` erases them, too."""
 
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "turns": self.turns,
-            "facts": list(self.facts),
-            "still_in": list(self.still_in),
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Forgotten":
-        return cls(**{**row, "facts": tuple(row["facts"]), "still_in": tuple(row["still_in"])})
-
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Report):
     """A restore has become a commit."""
 
     version: int
@@ -231,32 +198,15 @@ class Restored:
     snapshot_version: int
     """The version whose state came back."""
 
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {
-            "version": self.version,
-            "op_id": self.op_id,
-            "snapshot": self.snapshot,
-            "snapshot_version": self.snapshot_version,
-        }
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> "Restored":
-        return cls(**row)
-
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Report):
     """A state is kept."""
 
     version: int
     """The version that was kept."""
     op_id: OpId
     name: str
-
-    def to_json(self) -> dict[str, Any]:
-        """As msgpack and JSON types."""
-        return {"version": self.version, "op_id": self.op_id, "name": self.name}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from memforest_ray.commit.version import Version
+from memforest_ray.errors import NotFound
 from memforest_ray.forest.corrections import corrected
 from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.effects import Steps
@@ -18,12 +19,14 @@ _RENEWALS = {"resummarise": resummarise, "rescene": rescene, "rebuild": rebuild}
 
 
 def steps_of(version: Version, write: Errand, source: Version | None, model: str) -> Steps[Written]:
-    """The steps of an errand; `source` is what a merge takes over."""
+    """The steps of an errand; `source` is what a merge takes over. Raises NotFound."""
     if isinstance(write, Merge):
         assert source is not None, "the source of a merge is read before its turn"
         return merge(version, write, source, model)
     if isinstance(write, Correct):
         return _correct(version, write, model)
+    if not (version.sessions or version.operations):
+        raise NotFound(f"nothing is remembered here yet, so there is nothing to {write.what}; nothing was changed")
     return _RENEWALS[write.what](version, write, model)
 
 

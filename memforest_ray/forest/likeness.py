@@ -5,16 +5,15 @@ that are joined to a lesser one, or withheld, are kept too (`Version.echoes`): w
 depend on the order in which they came.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from immutables import Map
-from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Vector
 from memforest_ray.facts.canonical import Facts, FactsEdit
 from memforest_ray.facts.verdicts import Judgement, Pair, PairKey, Question, Verdict, pair_key
+from memforest_ray.forest.comparing import Alike, alike_among, compare, stored_alike
 from memforest_ray.forest.effects import Embed, Judge, JudgeFrom, Steps
 from memforest_ray.forest.intents import Usage
 from memforest_ray.forest.work import Work
@@ -22,14 +21,6 @@ from memforest_ray.ids import AtomId, FactId
 from memforest_ray.index.rows import cell_embedding_text, mention_embedding_text
 
 __all__ = ["echoes", "embed", "embed_texts", "judge"]
-
-Alike: TypeAlias = Mapping[AtomId, Mapping[AtomId, float]]
-"""Of some atoms: which others are alike to them, and how much."""
-
-_ROWS_AT_ONCE = 8_192
-"""Compared in one product: a few MB of them."""
-_DIGITS = 4
-"""To which a cosine is rounded: sums of floats come out differently in matrices of another shape."""
 
 
 def embed(work: Work) -> Steps[None]:
@@ -164,38 +155,23 @@ def _question(facts: Facts, pair: Pair) -> Question:
 
 def _neighbours(work: Work, atoms: Iterable[AtomId], threshold: float) -> Alike:
     """What is as alike to each of `atoms` as `threshold`, of all that have a vector."""
-    asked = list(dict.fromkeys(atoms))
+    asked = {atom: work.vectors[atom] for atom in atoms}
     found: dict[AtomId, dict[AtomId, float]] = {atom: {} for atom in asked}
     if not asked:
         return found
-    rows = np.stack([work.vectors[atom] for atom in asked]).astype(np.float32)
     shelf = work.version.index.facts
-    live = np.flatnonzero(shelf.table.live())
-    for start in range(0, len(live), _ROWS_AT_ONCE):
-        here = live[start : start + _ROWS_AT_ONCE]
-        for place, row, cosine in _above(rows, shelf.vectors.rows(here), threshold):
-            name = shelf.ids[here[row]]
-            if name not in work.vectors:  # what this write embedded anew stands among the told
-                found[asked[place]][AtomId(name)] = cosine
-    names, told = _told(work)
-    for place, row, cosine in _above(rows, told, threshold):
-        found[asked[place]][AtomId(names[row])] = cosine
+    work.compared = compare(shelf, asked.values(), threshold, work.compared_before)
+    for atom, other, cosine in stored_alike(shelf, work.compared, asked):
+        if other not in work.vectors:  # what this write embedded anew stands among the told
+            found[atom][other] = cosine
+    for atom, other, cosine in alike_among(asked, _told(work), threshold):
+        found[atom][other] = cosine
     return found
 
 
-def _above(rows: NDArray[np.float32], others: NDArray[Any], threshold: float) -> Iterator[tuple[int, int, float]]:
-    """Which rows are as alike to which others as `threshold`, and how much."""
-    cosines = np.round(rows @ others.astype(np.float32).T, _DIGITS)
-    for place, row in np.argwhere(cosines >= np.float32(threshold)):
-        yield int(place), int(row), round(float(cosines[place, row]), _DIGITS)
-
-
-def _told(work: Work) -> tuple[list[str], NDArray[np.float32]]:
+def _told(work: Work) -> dict[AtomId, Vector]:
     """Atoms whose vectors stand beside the index: those of this write, joined ones and withheld ones."""
     atoms = work.facts.facts.atoms
-    vectors: dict[str, Vector] = {
-        name: np.frombuffer(raw, np.float16) for name, raw in work.version.echoes.items() if name in atoms
-    }
-    vectors.update((name, vector) for name, vector in work.vectors.items() if AtomId(name) in atoms)
-    rows = np.stack(list(vectors.values())) if vectors else np.zeros((0, 1))
-    return list(vectors), rows.astype(np.float32)
+    told = {name: np.frombuffer(raw, np.float16) for name, raw in work.version.echoes.items() if name in atoms}
+    told.update((AtomId(name), vector) for name, vector in work.vectors.items() if AtomId(name) in atoms)
+    return told

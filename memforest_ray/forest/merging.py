@@ -12,7 +12,7 @@ from memforest_ray.errors import SessionConflict
 from memforest_ray.facts.canonical import FactsEdit
 from memforest_ray.facts.sessions import SessionRecord, TurnRecord
 from memforest_ray.forest.adoption import Adopted, Adoption
-from memforest_ray.forest.dialogue import Admission, Dialogue, hole_of, unlabelled
+from memforest_ray.forest.dialogue import Admission, Dialogue, formers, hole_of, unlabelled
 from memforest_ray.forest.effects import Steps
 from memforest_ray.forest.errands import Merge, Merged
 from memforest_ray.forest.forecast import Forecast
@@ -36,7 +36,7 @@ def merge(version: Version, write: Merge, source: Version, model: str) -> Steps[
     laid.dialogue.keep_forgotten(source.forgotten)
     work = _work(version, laid.dialogue, adoption)
     work.lineage = _lineage(version, adoption)
-    first = version.facts.withhold_hashed(source.facts.withheld.pairs())
+    first = _first(work, adoption)
     through = tuple(sorted({UserId(user) for path in source.origins.values() for user in path}))
     told = Merged(version.number, write.op_id, write.source, source.number, True, kept=laid.kept, through=through)
     new = laid.dialogue.told or work.lineage or first.rows or adoption.evidence(first.facts).rows
@@ -91,8 +91,8 @@ def _laid(version: Version, adoption: Adoption, *, replacing: bool) -> _Laid:
     conflicts: list[SessionId] = []
     kept: list[SessionId] = []
     for session in adoption.sessions:
-        record = _with_ours(version, session.record, adoption)
-        if record is not session.record:
+        record = _with_ours(version, session, adoption)
+        if _said(record) > _said(session.record):
             kept.append(record.id)
         try:
             admitted[record.id] = _admitted(version, dialogue, replace(session, record=record), adoption, replacing)
@@ -108,17 +108,30 @@ def _admitted(version: Version, dialogue: Dialogue, session: Adopted, adoption: 
     return dialogue.adopt(session.record, session.cells, replacing=replacing)
 
 
-def _with_ours(version: Version, record: SessionRecord, adoption: Adoption) -> SessionRecord:
-    """The session with those turns that the source has forgotten since and that stand here: a merge forgets nothing."""
+def _with_ours(version: Version, session: Adopted, adoption: Adoption) -> SessionRecord:
+    """The session with what stands here of turns that the source has forgotten: a merge forgets nothing.
+
+    Where both have forgotten a turn, its hole is ours: nobody can tell that two hashes under two keys are of one text.
+    """
+    record = session.record
     stored = version.sessions.get(record.id)
     if stored is None:
         return record
-    secret, label = adoption.source.secret, adoption.renaming.prefix
+    source = adoption.source
+    lines = [(source.secret, adoption.renaming.prefix)]
+    lines += [(secret, label) for secret, _, label in formers(source.lineage, session.former)]
     turns = list(record.turns)
     for index, (mine, theirs) in enumerate(zip(stored.turns, record.turns, strict=False)):
-        if theirs.hole and mine.hole is None and hole_of(secret, unlabelled(mine, label)) == theirs.hole:
+        if theirs.hole and (
+            mine.hole or theirs.hole in {hole_of(key, unlabelled(mine, label)) for key, label in lines}
+        ):
             turns[index] = mine
     return record if tuple(turns) == record.turns else replace(record, turns=tuple(turns))
+
+
+def _said(record: SessionRecord) -> int:
+    """Turns that say something."""
+    return sum(1 for _ in _spoken(record))
 
 
 def _left(version: Version, adoption: Adoption) -> Iterator[SessionId]:
@@ -147,9 +160,17 @@ def _work(version: Version, dialogue: Dialogue, adoption: Adoption) -> Work:
     return work
 
 
+def _first(work: Work, adoption: Adoption) -> FactsEdit:
+    """What is done to the facts before anything new is said: what is withheld there, and what was corrected since."""
+    edit = work.version.facts.withhold_hashed(adoption.source.facts.withheld.pairs())
+    told = {mention.id for mentions in work.told.values() for mention in mentions}
+    come = (mention for mention in adoption.corrections(work.dialogue) if mention.id not in told)
+    return edit.then(edit.facts.edit([mention for mention in come if mention.id not in edit.facts.mentions]))
+
+
 def _facts_after(work: Work, adoption: Adoption) -> FactsEdit:
     """The facts of both, as far as they are known without reading anything."""
-    first = work.version.facts.withhold_hashed(adoption.source.facts.withheld.pairs())
+    first = _first(work, adoption)
     edit = first.then(first.facts.edit([mention for told in work.told.values() for mention in told]))
     return edit.then(adoption.evidence(edit.facts))
 

@@ -33,6 +33,7 @@ def counts(version: Version) -> dict[str, Any]:
         "facts": len(version.facts),
         "mentions": len(version.facts.mentions),
         "trees": {family: families.count(family) for family in ("session", "entity", "scene")},
+        "families": sorted(version.birth.families),
         "nodes": sum(1 for tree in version.trees.values() for _ in tree.nodes()),
         "stale_summaries": sum(summary.stale for summary in version.summaries.values()),
     }

@@ -8,7 +8,7 @@ from immutables import Map
 
 from memforest_ray.commit.changes import VECTORS
 from memforest_ray.commit.version import Vector, Version
-from memforest_ray.errors import NotFound
+from memforest_ray.errors import InvalidInput, NotFound
 from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.effects import Embed, Refresh, Steps
 from memforest_ray.forest.errands import Renew, Renewed
@@ -73,7 +73,9 @@ def _embed_summaries(work: Work) -> Steps[None]:
 
 
 def rescene(version: Version, write: Renew, model: str) -> Steps[Written]:
-    """Cluster all facts anew, in the order in which they were said."""
+    """Cluster all facts anew, in the order in which they were said. Raises InvalidInput where there are no scenes."""
+    if "scene" not in version.birth.families:
+        raise InvalidInput("this memory was born without scene trees; there is nothing to cluster; nothing was changed")
     work = Work(version, Dialogue(version))
     edit = version.scenes.rescene(version.facts.in_order(), vector_of=lambda fact: version.vector(fact.id))
     forest = plan_edits(
@@ -93,7 +95,9 @@ def rebuild(version: Version, write: Renew, model: str) -> Steps[Written]:
     vectors = yield from _embedded(version)
     work.vectors = {name: row for name, row in vectors.items() if not np.array_equal(row, version.vector(name))}
     entities = Entities().edit(version.facts.in_order())
-    scenes = version.scenes.rescene(version.facts.in_order(), vector_of=lambda fact: vectors[fact.id])
+    scenes = ScenesEdit(version.scenes, {}, ())
+    if "scene" in version.birth.families:
+        scenes = version.scenes.rescene(version.facts.in_order(), vector_of=lambda fact: vectors[fact.id])
     fresh = _planted(version, {**entities.moves, **_scene_moves(scenes), **_cells(version)})
     forest = _difference(version, fresh)
     version_after = replace(version, entities=entities.entities)
@@ -129,7 +133,7 @@ def _planted(version: Version, moves: Moves) -> ForestEdit:
     return plan_edits(
         Map(),
         Map(),
-        moves,
+        version.birth.planted(moves),
         leaf_before=version.leaf_of,
         leaf_after=version.leaf_of,
         fanouts=version.birth.fanouts,

@@ -1,6 +1,7 @@
 """Rows: the physical effects of a batch, for the log and for the index."""
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from memforest_ray.commit.changes import VECTORS, Changes
@@ -10,7 +11,7 @@ from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import AtomId, FactId, ScopeId
 from memforest_ray.index.rows import Row, cell_row, fact_row, node_row
 from memforest_ray.trees.edits import ForestEdit, tree_row
-from memforest_ray.trees.nodes import Node
+from memforest_ray.trees.nodes import Child, Node, OrderKey
 from memforest_ray.trees.nodes import node_row as stored_node
 from memforest_ray.trees.scenes import ScenesEdit
 from memforest_ray.trees.summaries import summary_row
@@ -35,7 +36,8 @@ def written(work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit
         _put_or_drop(changes, "scenes", scene, version.scenes.row(scene))
     drop = tuple(_gone(work, version, forest))
     _put_vectors(changes, work, version, drop, again)
-    add = tuple(_index_rows(work, version, (*again, *forest.added)))
+    above = tuple(_above(version, again, forest.added))
+    add = tuple(_index_rows(work, version, (*again, *forest.added), above))
     stale = tuple(pair for pair in (*again, *forest.added) if work.made[pair[1].id].stale)
     return Written(version, changes, add, drop, news=_news(work, version), stale=stale)
 
@@ -135,10 +137,38 @@ def _put_trees(changes: Changes, work: Work, version: Version, forest: ForestEdi
             changes.put("summaries", name, summary_row(summary))
 
 
-def _index_rows(work: Work, version: Version, nodes: Nodes) -> Iterable[Row]:
+def _above(version: Version, again: Nodes, added: Nodes) -> Iterator[tuple[ScopeId, Node]]:
+    """Nodes above those that are made anew: the index knows a node by its children's rows, and those are new."""
+    known = {node.id for _, node in (*again, *added)}
+    renewed = {node.id for _, node in again}
+    firsts: dict[ScopeId, list[OrderKey]] = {}
+    for scope, node in again:
+        firsts.setdefault(scope, []).append(node.first)
+    for scope, wanted in firsts.items():
+        for node in _on_the_way(version.trees[scope].root, sorted(wanted)):
+            if any(child.id in renewed for child in node.children):
+                renewed.add(node.id)
+                if node.id not in known:
+                    yield scope, node
+
+
+def _on_the_way(child: Child | None, firsts: Sequence[OrderKey]) -> Iterator[Node]:
+    """Nodes that hold any of these places, which are in order, children before parents: some paths, not the tree."""
+    if isinstance(child, Node):
+        place = bisect_left(firsts, child.first)
+        if place < len(firsts) and firsts[place] <= child.last:
+            for below in child.children:
+                yield from _on_the_way(below, firsts)
+            yield child
+
+
+def _index_rows(work: Work, version: Version, nodes: Nodes, above: Nodes) -> Iterable[Row]:
     for fact in work.facts.added:
         yield fact_row(fact, work.vectors.get(fact.id))
     for cell in work.spoken:
         yield cell_row(cell, version.sessions[cell.session_id], work.vectors.get(cell.id))
     for scope, node in nodes:
         yield node_row(node, scope, work.vectors.get(node.id))
+    for scope, node in above:
+        own = work.version.vector(node.id) if version.summaries[node.id].source == "model" else None
+        yield node_row(node, scope, own)

@@ -6,24 +6,38 @@ erasure comes to the same, and of a snapshot that has forgotten already nothing 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.version import Tables, Version, load_sessions
-from memforest_ray.errors import CorruptState
-from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.errors import CorruptState, InvalidInput
+from memforest_ray.facts.sessions import SessionRecord, TurnRecord
 from memforest_ray.facts.withheld import keyed_hash
 from memforest_ray.forest.dialogue import Dialogue, Place, hole_of, session_key, turns_key
 from memforest_ray.forest.effects import Steps
-from memforest_ray.forest.intents import Restore, Restored
+from memforest_ray.forest.intents import Forget, Relics, Restore, Restored
 from memforest_ray.forest.rows import news_between
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.forest.writing import rework
-from memforest_ray.ids import SessionId
+from memforest_ray.ids import AtomId, SessionId, TurnId
 
-__all__ = ["KEPT", "Lag", "forgotten_again", "holds_forgotten", "lagging", "restore"]
+__all__ = [
+    "KEPT",
+    "Lag",
+    "forgotten_again",
+    "holds_forgotten",
+    "lagging",
+    "missing",
+    "relics_of_fact",
+    "relics_of_session",
+    "relics_of_turns",
+    "restore",
+]
 
 KEPT = ("birth", "forgotten", "lineage", "operations", "copies", "journal")
 """Tables that a restore leaves as they are."""
+
+Sessions: TypeAlias = Mapping[SessionId, SessionRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,66 @@ def forgotten_again(then: Version, now: Version, model: str) -> Steps[Written]:
     if work.idle:
         return Written(then)
     return (yield from rework(work, {}, model))
+
+
+def missing(write: Forget, now: Version) -> bool:
+    """Whether anything of what is to be forgotten is not stored: then snapshots may hold it."""
+    if write.fact is not None:
+        return now.find_fact(write.fact) is None
+    if write.turns is not None:
+        return not {*write.turns} <= {name for name, *_ in _said(write, now.sessions)}
+    return write.session not in now.sessions
+
+
+def relics_of_session(write: Forget, past: Iterable[Sessions]) -> Relics:
+    """The session to be forgotten, as snapshots hold it."""
+    name = SessionId(write.session or "")
+    return Relics(sessions=tuple(held[name] for held in past if name in held))
+
+
+def relics_of_turns(write: Forget, now: Version, past: Iterable[Sessions]) -> Relics:
+    """Those of the turns to be forgotten that are not stored, as snapshots hold them.
+
+    Raises InvalidInput for an id that is found in several sessions.
+    """
+    wanted = {TurnId(name) for name in write.turns or ()} - {name for name, *_ in _said(write, now.sessions)}
+    found: dict[TurnId, dict[tuple[SessionId, int, TurnRecord], None]] = {}
+    for sessions in past if wanted else ():
+        for name, session, index, turn in _said(write, sessions):
+            if name in wanted:
+                found.setdefault(name, {})[session, index, turn] = None
+    for name, places in found.items():
+        if len(where := sorted({session for session, _, _ in places})) > 1:
+            raise InvalidInput(f"turn {name!r} is in several sessions ({', '.join(where)}): name one with session=")
+    return Relics(turns=tuple(place for places in found.values() for place in places))
+
+
+def _said(write: Forget, sessions: Sessions) -> Iterator[tuple[TurnId, SessionId, int, TurnRecord]]:
+    """Turns that say something, of the session that the write names, if it names one."""
+    for session, record in sessions.items():
+        if write.session in {None, session}:
+            for index, turn in enumerate(record.turns):
+                if turn.hole is None:
+                    yield record.turn_id(index), session, index, turn
+
+
+def relics_of_fact(write: Forget, now: Version, past: Iterable[Version]) -> Relics:
+    """The fact to be forgotten, as snapshots hold it: nothing when it is shown, or is known to be withheld."""
+    atoms: dict[AtomId, None] = {}
+    turns: dict[tuple[SessionId, int, TurnRecord], None] = {}
+    told: dict[TurnId, None] = {}
+    for then in past:
+        fact = then.find_fact(write.fact or "")
+        if fact is None:
+            continue
+        withheld = now.facts.withheld
+        atoms |= dict.fromkeys(atom for atom in fact.atoms if not (withheld.hides(atom) or withheld.key_of(atom)))
+        for session, index in fact.turns:
+            record = then.sessions[session]
+            told[record.turn_id(index)] = None
+            if write.with_dialogue:
+                turns[session, index, record.turns[index]] = None
+    return Relics(turns=tuple(turns), atoms=tuple(atoms), told=tuple(told))
 
 
 def restore(now: Version, write: Restore, then: Version, rows: Changes, model: str) -> Steps[Written]:

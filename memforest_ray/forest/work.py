@@ -1,6 +1,6 @@
 """Work: what is known so far of a forest's next version, step by step; and what a batch came to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memforest_ray.commit.changes import Changes
@@ -12,6 +12,7 @@ from memforest_ray.facts.canonical import FactsEdit
 from memforest_ray.facts.cells import Cell
 from memforest_ray.facts.inputs import cell_inputs
 from memforest_ray.forest.adoption import Adoption, Grafts
+from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.errands import ErrandDone
 from memforest_ray.forest.intents import Forgotten, Receipt, Refreshed, Restored, Usage
@@ -46,6 +47,10 @@ class Work:
         """What they have cost."""
         self.judging = False
         """Whether somebody judges: then every statement keeps its vector, for later ones to be compared with."""
+        self.compared_before: Sequence[Compared] = ()
+        """What vectors were held against before its turn came."""
+        self.compared: Compared | None = None
+        """What they are held against now."""
         self.draining = False
         """Whether pairs that earlier writes left pending are to be judged, too."""
         self.judged = Usage()

@@ -6,7 +6,7 @@ Everything here is a function of the version and the answers; the driver makes t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from immutables import Map
 
@@ -14,7 +14,9 @@ from memforest_ray.commit.version import Vector, Version
 from memforest_ray.errors import InvalidInput, MemForestError, NotFound
 from memforest_ray.facts.candidates import CellInput, Extraction, Mention
 from memforest_ray.facts.canonical import Fact, FactsEdit
-from memforest_ray.facts.sessions import SessionRecord
+from memforest_ray.facts.sessions import SessionRecord, TurnRecord
+from memforest_ray.facts.withheld import keyed_hash
+from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.corrections import corrections
 from memforest_ray.forest.dialogue import Admission, Dialogue, Place, keyed
 from memforest_ray.forest.effects import Extract, Refresh, Steps
@@ -30,6 +32,7 @@ from memforest_ray.trees.scenes import ScenesEdit
 from memforest_ray.trees.summaries import RefreshPlan, Summary
 
 __all__ = [
+    "Foreseen",
     "finish",
     "foreseen",
     "forget",
@@ -51,10 +54,19 @@ def needed(version: Version, write: Ingest | Forget | Repair) -> tuple[CellInput
     return _laid(version, write).inputs()
 
 
-def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction]) -> Steps[Usage]:
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What came of a look ahead, beside what was asked for."""
+
+    judged: Usage
+    """What verdicts have cost."""
+    compared: Compared | None
+    """What new statements were held against."""
+
+
+def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction]) -> Steps[Foreseen]:
     """Asks for what `write` will need once it is extracted, should nothing else happen first: vectors, verdicts.
 
-    What the verdicts have cost.
     Raises SessionConflict, InvalidInput.
     """
     work = _laid(version, write)
@@ -62,7 +74,7 @@ def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extr
     work.facts = _edit_facts(work, FactsEdit(version.facts))
     yield from embed(work)
     yield from judge(work)
-    return work.judged
+    return Foreseen(work.judged, work.compared)
 
 
 def session_plan(version: Version, write: Ingest, model: str) -> RefreshPlan:
@@ -71,7 +83,7 @@ def session_plan(version: Version, write: Ingest, model: str) -> RefreshPlan:
     Raises SessionConflict, InvalidInput.
     """
     work = _laid(version, write)
-    forest = _plant(work, _edited(work), _cell_moves(work))
+    forest = _plant(work, _edited(work), version.birth.planted(_cell_moves(work)))
     return _refresh_plan(work, forest, model, ())
 
 
@@ -88,12 +100,16 @@ def _laid(version: Version, write: Ingest | Forget | Repair) -> Work:
 
 
 def ingest(
-    version: Version, batch: Sequence[Ingest], extracted: Mapping[CellInput, Extraction], model: str
+    version: Version,
+    batch: Sequence[Ingest],
+    extracted: Mapping[CellInput, Extraction],
+    model: str,
+    compared: Sequence[Compared] = (),
 ) -> Steps[Written]:
-    """Make a batch of sessions memory; `extracted` holds what was extracted before its turn came.
+    """Make a batch of sessions memory; `extracted` and `compared` hold what was done before its turn came.
 
-    It is used where a cell is still to be read exactly so. `model` names what summarises. A session that cannot be
-    admitted is answered with its error; the others land.
+    It is used where a cell is still to be read exactly so, and where there is the same to compare with. `model` names
+    what summarises. A session that cannot be admitted is answered with its error; the others land.
     """
     dialogue = Dialogue(version)
     admissions: list[Admission | MemForestError] = []
@@ -103,6 +119,7 @@ def ingest(
         admissions.append(_admitted(dialogue, write))
         cells.append(dialogue.read_of(write.session.id).keys() - before)
     work = Work(version, dialogue)
+    work.compared_before = compared
     after = Written(version)
     if not work.idle:
         after = yield from rework(work, extracted, model)
@@ -160,17 +177,27 @@ def forget(version: Version, write: Forget, extracted: Mapping[CellInput, Extrac
     first: FactsEdit | None = None
     still: tuple[TurnId, ...] = ()
     if write.fact is not None:
-        fact = _found(version, write.fact)
-        # One key for the whole forest: to know a withheld statement again costs one hash for each key there is.
-        first = version.facts.withhold(fact.id, keyed(version.secret, "withheld"))
-        if not write.with_dialogue:
-            still = tuple(version.sessions[session].turn_id(turn) for session, turn in fact.turns)
+        first, still = _withheld(version, write)
     work = Work(version, dialogue)
     after = yield from rework(work, extracted, model, first=first)
     shown = after.version.facts.shown
     gone = tuple(fact.id for fact in work.facts.removed if fact.id not in shown)
     report = Forgotten(version.number, write.op_id, len(places), gone, still)
     return replace(after, answers=(report,), erases=True)
+
+
+def _withheld(version: Version, write: Forget) -> tuple[FactsEdit, tuple[TurnId, ...]]:
+    """The facts without the one to be forgotten, and the turns that go on telling it. Raises NotFound."""
+    # One key for the whole forest: to know a withheld statement again costs one hash for each key there is.
+    key = keyed(version.secret, "withheld")
+    if version.find_fact(write.fact or "") is None and (write.kept.atoms or write.kept.turns):
+        edit = version.facts.withhold_hashed((key, keyed_hash(key, atom)) for atom in write.kept.atoms)
+        told = write.kept.told
+    else:
+        fact = _found(version, write.fact or "")
+        edit = version.facts.withhold(fact.id, key)
+        told = tuple(version.sessions[session].turn_id(turn) for session, turn in fact.turns)
+    return edit, () if write.with_dialogue else told
 
 
 def _forget_dialogue(version: Version, dialogue: Dialogue, write: Forget) -> list[Place]:
@@ -183,14 +210,25 @@ def _forget_dialogue(version: Version, dialogue: Dialogue, write: Forget) -> lis
     if write.origin is not None:
         return [place for name in _from(version, write.origin) for place in _forget_session(version, dialogue, name)]
     if write.session is not None and write.turns is None:
-        return _forget_session(version, dialogue, SessionId(write.session), write.kept)
+        return _forget_session(version, dialogue, SessionId(write.session), write.kept.sessions)
+    kept = list(write.kept.turns)
     if write.turns is not None:
-        places = dialogue.places_of(write.turns, write.session)
+        elsewhere = {turn.id or TurnId(f"{session}#{index}") for session, index, turn in kept}
+        wanted = [name for name in write.turns if TurnId(name) not in elsewhere]
+        places = dialogue.places_of(wanted, write.session) if wanted or not kept else []
+    elif kept or write.kept.atoms:
+        places = [(session, index) for session, index, turn in kept if _stands(version, session, index, turn)]
+        kept = [each for each in kept if each[:2] not in places]
     else:
         fact = _found(version, write.fact or "")
         places = list(fact.turns) if write.with_dialogue else []
     dialogue.forget_turns(places)
-    return places
+    return [*places, *dialogue.forget_kept_turns(kept)]
+
+
+def _stands(version: Version, session: SessionId, index: int, turn: TurnRecord) -> bool:
+    stored = version.sessions.get(session)
+    return stored is not None and index < len(stored.turns) and stored.turns[index].key == turn.key
 
 
 def _forget_session(
@@ -238,14 +276,22 @@ def rework(
     edit = work.facts
     version = _edited(work)
     entities = version.entities.edit(edit.added, edit.removed)
-    together = () if work.adoption is None else work.adoption.companies(edit.facts)
-    scenes = version.scenes.edit(edit.added, edit.removed, vector_of=_vectors_of(work), together=together)
-    moves = {**entities.moves, **scenes.moves, **_cell_moves(work)}
+    scenes = _scenes(work, version)
+    moves = version.birth.planted({**entities.moves, **scenes.moves, **_cell_moves(work)})
     if work.adoption is not None:
         work.grafts = work.adoption.grafts(version, moves)
     forest = _plant(work, version, moves)
     version = replace(version, entities=entities.entities)
     return (yield from finish(work, version, scenes, forest, model, stale))
+
+
+def _scenes(work: Work, version: Version) -> ScenesEdit:
+    """Where the changed facts belong; nowhere in a forest without scenes."""
+    if "scene" not in version.birth.families:
+        return ScenesEdit(version.scenes, {}, ())
+    edit = work.facts
+    together = () if work.adoption is None else work.adoption.companies(edit.facts)
+    return version.scenes.edit(edit.added, edit.removed, vector_of=_vectors_of(work), together=together)
 
 
 def finish(

@@ -6,12 +6,14 @@ are its neighbours in an array. Facts and cells point at their places.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memforest_ray.index.lexical import Floats, LexiconView, bm25, damping
+from memforest_ray.facts.candidates import CANDIDATES_MAX
+from memforest_ray.index.lexical import Floats, LexiconView, bm25, bm25_of, damping
 from memforest_ray.index.pairs import Pairs, distinct, ranges
 from memforest_ray.index.shelves import OWNER, ShelfView
 from memforest_ray.index.table import UNKNOWN, Integers, renumbering, sessions_of
@@ -50,6 +52,8 @@ class Dialogue:
     """Where each session begins among `places`."""
     session_of: Integers
     """For each place the number of its session among `starts`."""
+    first: NDArray[np.bool_]
+    """Whether a place is the first of its session."""
     bounds: tuple[Integers, Integers]
     """For each place the first of its region, and the one after the last."""
     window_damping: Floats
@@ -85,6 +89,7 @@ class Dialogue:
             place_of_passage=place_of_passage,
             starts=starts,
             session_of=session_of,
+            first=_firsts(starts, len(session_of)),
             bounds=_regions(starts, session_of),
             window_damping=damping(_widened(lengths, starts)),
             session_damping=damping(np.add.reduceat(lengths, starts) if len(starts) else lengths),
@@ -112,6 +117,7 @@ class Dialogue:
             place_of_passage=number_of_place[self.place_of_passage],
             starts=starts,
             session_of=session_of,
+            first=_firsts(starts, len(session_of)),
             bounds=_regions(starts, session_of),
             window_damping=self.window_damping[places],
             session_damping=self.session_damping[sessions],
@@ -130,15 +136,21 @@ class Dialogue:
         """For each word how many windows hold it, and how many sessions."""
         windows, sessions = [], []
         for where, _ in found:
-            near, whole = np.zeros(len(self.places), bool), np.zeros(len(self.starts), bool)
-            mine = self.session_of[where]
-            whole[mine] = True
-            for step in range(-WINDOW, WINDOW + 1):
-                beside = np.clip(where + step, 0, len(self.places) - 1)
-                near[beside[self.session_of[beside] == mine]] = True
-            windows.append(np.count_nonzero(near))
+            here, whole = np.zeros(len(self.places), bool), np.zeros(len(self.starts), bool)
+            here[where] = True
+            whole[self.session_of[where]] = True
+            windows.append(np.count_nonzero(self._near(here)))
             sessions.append(np.count_nonzero(whole))
         return np.array(windows, np.float32), np.array(sessions, np.float32)
+
+    def _near(self, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which places have one of these in their window."""
+        for _ in range(WINDOW):
+            near = here.copy()
+            near[1:] |= here[:-1] & ~self.first[1:]
+            near[:-1] |= here[1:] & ~self.first[1:]
+            here = near
+        return here
 
     def windows(self, occurrences: Floats, holding: Floats | None = None, texts: int | None = None) -> Floats:
         """Share of the query that each place holds together with the two places on each side in its session.
@@ -192,6 +204,12 @@ def numbering(kept: Integers, size: int) -> Integers:
     numbers = np.full(size, -1, np.int64)
     numbers[kept] = np.arange(len(kept))
     return numbers
+
+
+def _firsts(starts: Integers, places: int) -> NDArray[np.bool_]:
+    first = np.zeros(places, bool)
+    first[starts] = True
+    return first
 
 
 def _regions(starts: Integers, session_of: Integers) -> tuple[Integers, Integers]:
@@ -297,7 +315,7 @@ class Statements:
 
     def matches(self, words: Sequence[str]) -> Floats:
         """Share of the query that each fact's own words hold."""
-        return bm25(self.words.occurrences(words, self.number_of_row, len(self.facts)), self.damping)
+        return bm25_of(self.found(words), self.damping)
 
     def coverage(self, words: Sequence[str]) -> Floats:
         """Share of the words that each fact holds, rare words counting for more, however long the fact is."""
@@ -314,7 +332,7 @@ class Statements:
         return self.told.to_right(values, otherwise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Corpus:
     """What one query may see."""
 
@@ -322,11 +340,25 @@ class Corpus:
     statements: Statements
     speakers: Integers
     """Who speaks in it, by number."""
-
     told_in_cells: Integers
     """For each cell how many statements come from it."""
     latest_ms: int
     """Of all instants at which something was said; unknown when none is known."""
+
+    @cached_property
+    def untold(self) -> NDArray[np.bool_]:
+        """Places that no statement comes from."""
+        return np.equal(self.statements.told.counts_right(), 0)
+
+    @cached_property
+    def crowded(self) -> NDArray[np.bool_]:
+        """Places in a cell that gave as many statements as one may give: more may be in its words."""
+        return self.places_with(CANDIDATES_MAX)
+
+    @cached_property
+    def shown(self) -> NDArray[np.bool_]:
+        """Places that may be hits beside the facts."""
+        return self.untold | self.crowded
 
     def places_with(self, statements_min: int) -> NDArray[np.bool_]:
         """Which places lie in a cell that so many statements come from."""

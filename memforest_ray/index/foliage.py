@@ -5,12 +5,13 @@ no node has to be multiplied with the question but those for which a model wrote
 level, over all trees together.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
 from memforest_ray.index.lexical import Floats
+from memforest_ray.index.pairs import Runs
 from memforest_ray.index.shelves import OWNER, ShelfView
 from memforest_ray.index.table import Integers
 from memforest_ray.index.vectors import VectorsView
@@ -27,14 +28,13 @@ CHILD_KINDS: Final = 4
 class _Level:
     """Nodes of one level, of all trees."""
 
-    children: Integers
-    """Places in the row of all likenesses: facts, then cells, then nodes."""
-    scales: Floats
+    children: tuple[Integers, ...]
+    """Of each node its first child, the second of those that have two ...: places in the row of all likenesses, which
+    are those of facts, then cells, then nodes."""
+    scales: tuple[Floats, ...]
     """What each child's likeness counts for: its weight by the length of its parent's sum."""
-    starts: Integers
-    """Where each node's children begin."""
     nodes: Integers
-    """Places of the nodes."""
+    """Places of the nodes, those with the most children first."""
     written: Integers
     """Rows of those among them that have a vector of their own ..."""
     own: Integers
@@ -62,7 +62,7 @@ class Foliage:
         codes = nodes.parts["child"]
         lengths = nodes.table["length"].view(np.float64)
         found = []
-        for level in np.unique(levels):
+        for level in range(1, int(levels.max(initial=0)) + 1):
             here = rows[levels == level]
             above = owners[here]
             starts = np.flatnonzero(np.diff(above, prepend=-1))
@@ -70,12 +70,12 @@ class Foliage:
             divisors = lengths[above]
             scales = np.divide(nodes.parts["weight"][here], divisors, out=np.zeros(len(here)), where=divisors > 0)
             own = nodes.table["own"][parents]
+            runs = Runs.of(starts, len(here))
             found.append(
                 _Level(
-                    children=codes[here] // CHILD_KINDS + sizes[codes[here] % CHILD_KINDS],
-                    scales=scales.astype(np.float32),
-                    starts=starts,
-                    nodes=parents + sizes[NODE],
+                    children=runs.elements(codes[here] // CHILD_KINDS + sizes[codes[here] % CHILD_KINDS]),
+                    scales=runs.elements(scales.astype(np.float32)),
+                    nodes=parents[runs.order] + sizes[NODE],
                     written=parents[own >= 0] + sizes[NODE],
                     own=own[own >= 0],
                 )
@@ -88,7 +88,10 @@ class Foliage:
         values[: self.facts] = facts
         values[self.facts : self.facts + self.cells] = cells
         for level in self.levels:
-            values[level.nodes] = np.add.reduceat(values[level.children] * level.scales, level.starts)
+            sums = np.zeros(len(level.nodes), np.float32)
+            for children, scales in zip(level.children, level.scales, strict=True):
+                sums[: len(children)] += values[children] * scales
+            values[level.nodes] = sums
             values[level.written] = own[level.own]
         return values[self.facts + self.cells :]
 
@@ -121,18 +124,14 @@ class AllNodes:
 
 @dataclass(frozen=True, slots=True)
 class SomeNodes:
-    """Made one by one, when they are asked for: where there are too many to make all."""
+    """Made when they are asked for: where there are too many to make all."""
 
     vectors: VectorsView
     query: Floats
     complete: bool = False
-    _known: dict[int, float] = field(default_factory=dict)
 
     def of(self, row: int) -> float:
-        found = self._known.get(row)
-        if found is None:
-            found = self._known[row] = float(self.vectors[row].astype(np.float32) @ self.query)
-        return found
+        return float(self.at(np.array([row]))[0])
 
     def at(self, rows: Integers) -> Floats:
-        return np.array([self.of(row) for row in rows.tolist()], np.float32)
+        return self.vectors.rows(rows).astype(np.float32) @ self.query

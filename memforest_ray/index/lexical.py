@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memforest_ray.index.table import Integers, grown
 
-__all__ = ["Floats", "Lexicon", "LexiconView", "Postings", "bm25", "damping", "dense"]
+__all__ = ["Floats", "Lexicon", "LexiconView", "Postings", "bm25", "bm25_of", "damping", "dense"]
 
 Floats = NDArray[np.float32]
 
@@ -152,4 +152,18 @@ def bm25(occurrences: Floats, held: Floats, holding: Floats | None = None, texts
         return np.zeros(occurrences.shape[1], np.float32)
     gains = occurrences + held
     np.divide(occurrences, gains, out=gains)
-    return np.asarray((weights / most) @ gains, np.float32)
+    return np.asarray((weights / most).astype(np.float32) @ gains, np.float32)
+
+
+def bm25_of(found: Sequence[tuple[Integers, Floats]], held: Floats) -> Floats:
+    """`bm25` of all texts, made of what was found alone: for words that stand in few of many texts.
+
+    Where a text comes several times for a word its occurrences do not damp each other.
+    """
+    holding = np.array([len(where) for where, _ in found], np.float64)
+    weights = np.log1p((len(held) - holding + 0.5) / (holding + 0.5))
+    most = float(weights.sum())
+    values = np.zeros(len(held), np.float32)
+    for (where, counts), weight in zip(found, weights.tolist(), strict=True):
+        np.add.at(values, where, np.float32(weight / most) * counts / (counts + held[where]))
+    return values

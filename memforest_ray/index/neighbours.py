@@ -14,18 +14,14 @@ from numpy.typing import NDArray
 from memforest_ray.index.graphs import Graph, prints_of
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import Integers
-from memforest_ray.index.vectors import VectorsView, similarities
+from memforest_ray.index.vectors import VectorsView, similarities_of
 
-__all__ = ["Coverage", "GraphRules", "Neighbourhood", "similarities_of"]
+__all__ = ["Coverage", "GraphRules", "Neighbourhood"]
 
 _WIDEN: Final = 4
 """How much more is asked for when too little of what a graph gave lives in this version."""
 _BESIDE_SHARE_MAX: Final = 0.1
 """Of the rows, those that a graph does not know: beyond it a larger one pays."""
-_RUN_MIN: Final = 4
-"""Mean length of runs of rows from which they are multiplied where they lie, and not gathered first."""
-_TOGETHER: Final = 512
-"""Rows that are gathered at once: 2 MB of 1,024 dimensions, which stay in a core's cache."""
 _DEAD_SHARE_MAX: Final = 0.3
 """Of a graph's items, those that are no more: beyond it a fresh one pays."""
 
@@ -127,22 +123,6 @@ class Neighbourhood:
         """Whether too many of the graph's items are none of these rows any more."""
         known = len(self.rows) - len(self.beside)
         return self.coverage is not None and known < (1 - _DEAD_SHARE_MAX) * len(self.coverage.graph)
-
-
-def similarities_of(vectors: VectorsView, rows: Integers, query: Floats) -> Floats:
-    """Cosine of `query` with some rows. Those that lie beside each other, as what came together does, cost least."""
-    if len(rows) == len(vectors):
-        return similarities(vectors, query)
-    found = np.zeros(len(rows), np.float32)
-    starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
-    if not len(rows) or len(starts) * _RUN_MIN > len(rows):
-        for start in range(0, len(rows), _TOGETHER):
-            part = rows[start : start + _TOGETHER]
-            np.dot(vectors.rows(part), query, out=found[start : start + len(part)])
-        return found
-    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
-        vectors.dot(int(rows[start]), query, found[start:end])
-    return found
 
 
 def _best(rows: Integers, likenesses: Floats, count: int) -> tuple[Integers, Floats]:

@@ -141,11 +141,35 @@ class IndexView:
         owners = nodes.parts[OWNER]
         codes = nodes.parts["child"][np.flatnonzero(lowest[owners])] if len(owners) else owners
         rows: Integers = codes[codes % CHILD_KINDS == kind] // CHILD_KINDS
-        shelf = self.cells if kind == CELL else self.facts
-        dead = np.flatnonzero(~shelf.table.live()[rows])
-        for place in dead:
+        return self._living(self.cells if kind == CELL else self.facts, rows)
+
+    def _living(self, shelf: ShelfView, rows: Integers) -> Integers:
+        """The same rows; instead of one that was written anew the one that has its id now."""
+        for place in (shelf.table.ends[rows] <= shelf.table.version).nonzero()[0].tolist():
             rows[place] = self._rows.get(shelf.ids[rows[place]], rows[place])
         return rows
+
+    def nodes_below(self, nodes: Integers) -> tuple[Integers, Integers]:
+        """Children of nodes above the lowest level, in order: whose each is (a place among `nodes`), and its row."""
+        above, codes = self._below(nodes)
+        return above, self._living(self.nodes, codes // CHILD_KINDS)
+
+    def leaves_below(self, nodes: Integers) -> tuple[Integers, Integers, Integers]:
+        """The same of nodes of the lowest level: whose each leaf is, its kind, its row on the shelf of that kind."""
+        above, codes = self._below(nodes)
+        kinds, rows = codes % CHILD_KINDS, codes // CHILD_KINDS
+        for kind, shelf in ((FACT, self.facts), (CELL, self.cells)):
+            here = np.flatnonzero(kinds == kind)
+            rows[here] = self._living(shelf, rows[here])
+        return above, kinds, rows
+
+    def _below(self, nodes: Integers) -> tuple[Integers, Integers]:
+        owners = self.nodes.parts[OWNER]
+        firsts = np.searchsorted(owners, nodes)
+        counts = np.searchsorted(owners, nodes + 1) - firsts
+        above = np.arange(len(nodes)).repeat(counts)
+        shift = firsts - counts.cumsum() + counts
+        return above, self.nodes.parts["child"][np.arange(len(above)) + shift[above]]
 
     def row_of(self, item: str) -> int | None:
         """The row of a fact, cell or node on its shelf; None when this version does not hold it."""

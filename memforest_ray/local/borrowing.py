@@ -4,6 +4,8 @@ No lane but the reader's own is held. The pin holds off erasures: what was read 
 durable, or the copy is made again.
 """
 
+from collections.abc import Iterable
+
 from memforest_ray.ambient import Clock
 from memforest_ray.commit.garbage import live_pins
 from memforest_ray.commit.loaded import Loaded, load, read_manifest
@@ -58,22 +60,20 @@ def pinned_for(manifest: Manifest, loan: OpId, until_ms: int) -> bool:
     return any(pin.operation == loan for pin in live_pins(manifest.pins, until_ms))
 
 
-async def holders(store: ObjectStore, user: UserId) -> list[UserId]:
-    """Users whose memories hold a copy of what came from `user`, at first or second hand; sorted.
+async def holders(store: ObjectStore, user: UserId, lent: Iterable[UserId]) -> list[UserId]:
+    """Users whose memories hold a copy of what came from `user`, which was `lent` to these; sorted.
 
-    Who has forgotten it again, or is deleted, is not among them. Raises CorruptState.
+    At second hand, too. Who has forgotten it again, or is deleted, is not among them. Raises CorruptState.
     """
     found: set[UserId] = set()
-    asked = {user}
-    waiting = [user]
+    waiting = [*lent]
+    asked = {user, *waiting}
     while waiting:
-        lent = await load(store, UserKeys.of(waiting.pop()))
-        for name in lent.tables.get("copies", {}):
-            borrower = UserId(name)
-            if borrower not in asked:
-                asked.add(borrower)
-                waiting.append(borrower)
-                origins = (await load(store, UserKeys.of(borrower))).tables.get("origins", {})
-                if any(user in path for path in origins.values()):
-                    found.add(borrower)
+        borrower = waiting.pop()
+        tables = (await load(store, UserKeys.of(borrower))).tables
+        if any(user in path for path in tables.get("origins", {}).values()):
+            found.add(borrower)
+        further = {UserId(name) for name in tables.get("copies", {})} - asked
+        asked |= further
+        waiting += further
     return sorted(found)

@@ -1,20 +1,20 @@
 """Does what a writer asks for: has models called between the steps, which run in a thread."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from memforest_ray.facts.candidates import Extractor
 from memforest_ray.facts.verdicts import Judge, Judgement, PairKey, Question
 from memforest_ray.forest import effects
-from memforest_ray.forest.effects import Effect, Embed, Extract, JudgeFrom, Steps
+from memforest_ray.forest.effects import Effect, Embed, Extract, JudgeFrom, Refresh, Steps
 from memforest_ray.forest.intents import Usage
 from memforest_ray.models.chat import ChatModel
 from memforest_ray.models.embedder import Embedder
-from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply, summary_inputs
+from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply, SummaryRequest, summary_inputs
 
-__all__ = ["Known", "Models", "embedded", "run"]
+__all__ = ["Foretold", "Known", "Models", "embedded", "run"]
 
 T = TypeVar("T")
 
@@ -57,7 +57,18 @@ class Known:
         self.summaries.update(other.summaries)
 
 
-async def run(steps: Steps[T], models: Models, known: Known | None = None, *, asking: bool = True) -> T:
+Foretold: TypeAlias = Callable[[Sequence[SummaryRequest]], None]
+"""Is told which summaries are going to be asked for when those that stand in are published."""
+
+
+async def run(
+    steps: Steps[T],
+    models: Models,
+    known: Known | None = None,
+    *,
+    asking: bool = True,
+    foretell: Foretold | None = None,
+) -> T:
     """What `steps` come to. What is `known` is not asked for again; without `asking` no judge is asked at all."""
     known = known or Known()
     reply: Any = None
@@ -65,7 +76,11 @@ async def run(steps: Steps[T], models: Models, known: Known | None = None, *, as
         effect, result = await asyncio.to_thread(_step, steps, reply)
         if effect is None:
             return result  # type: ignore[no-any-return]  # what a finished generator returned: T
-        reply = await _do(effect, models, known, asking=asking)
+        if isinstance(effect, Refresh) and models.defers:
+            waiting = await _foretold(effect.plan, foretell)
+            reply = await asyncio.to_thread(_stand_in, effect.plan, waiting, models.summarizer.model, known)
+        else:
+            reply = await _do(effect, models, known, asking=asking)
 
 
 def _step(steps: Steps[Any], reply: Any) -> tuple[Effect | None, Any]:
@@ -87,8 +102,6 @@ async def _do(effect: Effect, models: Models, known: Known, *, asking: bool) -> 
         return None if models.judge is None else models.embedder.fingerprint.equivalent
     if isinstance(effect, effects.Judge):
         return await _judged(effect.questions, models.judge if asking else None, known)
-    if models.defers:
-        return await asyncio.to_thread(_stand_in, effect.plan, models.summarizer.model, known)
     return await _refresh(effect.plan, models.summarizer)
 
 
@@ -113,15 +126,27 @@ async def _judged(questions: Sequence[Question], judge: Judge | None, known: Kno
     return [told.get(question.pair.key) or Judgement(None) for question in questions]
 
 
-def _stand_in(plan: RefreshPlan, model: str, known: Known) -> Usage:
-    """Summaries that are known; stand-ins for those that would take a call."""
-    while requests := plan.ready():
+async def _foretold(plan: RefreshPlan, foretell: Foretold | None) -> list[SummaryRequest]:
+    """The first requests of a plan, told of as soon as each is known."""
+    requests = plan.ready(hasten=False)
+    if foretell is not None:
+        foretell(requests)
+        hastened = await asyncio.to_thread(plan.ready)
+        foretell(hastened)
+        requests += hastened
+    return requests
+
+
+def _stand_in(plan: RefreshPlan, requests: Sequence[SummaryRequest], model: str, known: Known) -> Usage:
+    """Summaries that are known; stand-ins for those that would take a call. `requests` are the first that are ready."""
+    while requests:
         for request in requests:
             text = known.summaries.get(summary_inputs(request.texts, model))
             if text is None:
                 plan.postponed(request.node_id)
             else:
                 plan.done(request.node_id, text)
+        requests = plan.ready(hasten=False)
     return Usage()
 
 

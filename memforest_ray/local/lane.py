@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from memforest_ray.errors import Overloaded, Passivating
 from memforest_ray.facts.candidates import CellInput, Extraction
+from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.intents import Answered, Ingest, Intent, Upkeep, Usage
 from memforest_ray.ids import SessionId
 from memforest_ray.local.effects import Known
@@ -33,6 +34,8 @@ class Ticket:
     """By what was read: used only where that is still what there is to read."""
     known: Known = field(default_factory=Known)
     """What else models have said about it."""
+    compared: Compared | None = None
+    """What its statements were held against."""
     usage: dict[str, Usage] = field(default_factory=dict)
     """What that has cost, by stage."""
     seconds: dict[str, float] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """The meter: what a forest's model calls have cost, and for how long any was in flight."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,10 +10,11 @@ from memforest_ray.facts.candidates import CellInput, Extraction, Extractor
 from memforest_ray.facts.verdicts import Judge, Judgement, Question
 from memforest_ray.forest.intents import Usage
 from memforest_ray.local.effects import Models
+from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, ChatUsage, streamed
 from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
 from memforest_ray.trees.summaries import Source, Summarizer, SummaryReply, SummaryRequest
 
-__all__ = ["Meter", "metered", "timing"]
+__all__ = ["Meter", "consulted", "metered", "timing"]
 
 
 class Meter:
@@ -30,7 +31,7 @@ class Meter:
         self.watch: Callable[[], None] = lambda: None
         """Called when they get fewer."""
         self.spent: dict[str, Usage] = {}
-        """By stage: extract, judge, summarise, embed."""
+        """By stage: extract, judge, summarise, embed; plan, rank, answer."""
         self.seconds: dict[str, float] = {}
         """Of calls, by stage, each counted whole: more than the wall where many are in flight."""
 
@@ -55,6 +56,12 @@ class Meter:
                 self._busy_s += ended - self._since
             self.seconds[stage] = self.seconds.get(stage, 0.0) + ended - started
 
+    @contextmanager
+    def aside(self, stage: str) -> Iterator[None]:
+        """A call that no write waits for."""
+        with timing(self._clock, self.seconds, stage):
+            yield
+
     def charge(self, stage: str, usage: Usage) -> None:
         """Something has cost something."""
         self.spent[stage] = self.spent.get(stage, Usage()) + usage
@@ -78,6 +85,17 @@ def timing(clock: Clock, seconds: dict[str, float], stage: str) -> Iterator[None
         yield
     finally:
         seconds[stage] = seconds.get(stage, 0.0) + clock.elapsed() - started
+
+
+def consulted(models: Models, meter: Meter) -> Models:
+    """The models that questions use; `meter` counts what they cost. That is apart from what writes wait for: no call of
+    a question makes this memory's writing look busy.
+    """
+    return replace(
+        models,
+        embedder=_Embedder(models.embedder, meter, aside=True),
+        chat=None if models.chat is None else _Chat(models.chat, meter),
+    )
 
 
 def metered(models: Models, meter: Meter) -> Models:
@@ -127,15 +145,16 @@ class _Summarizer:
 
 
 class _Embedder:
-    def __init__(self, inner: Embedder, meter: Meter) -> None:
+    def __init__(self, inner: Embedder, meter: Meter, *, aside: bool = False) -> None:
         self._inner, self._meter = inner, meter
+        self._call = meter.aside if aside else meter.call
 
     @property
     def fingerprint(self) -> Fingerprint:
         return self._inner.fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        with self._meter.call("embed"):
+        with self._call("embed"):
             rows = await self._inner.embed(texts)
         self._meter.charge("embed", Usage(calls=1))
         return rows
@@ -154,3 +173,38 @@ class _Judge:
             answers = await self._inner.judge(questions)
         self._meter.charge("judge", Usage.of(answers))
         return answers
+
+
+class _Chat:
+    """Implements `ChatModel` and `StreamingChat`. A stage is the role that a question asks in."""
+
+    def __init__(self, inner: ChatModel, meter: Meter) -> None:
+        self._inner, self._meter = inner, meter
+
+    @property
+    def model(self) -> str:
+        return self._inner.model
+
+    async def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        if not requests:
+            return []
+        with self._meter.aside(requests[0].role):
+            replies = await self._inner.chat(requests)
+        for request, reply in zip(requests, replies, strict=True):
+            self._charge(request, reply.usage)
+        return replies
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+        """The inner one's, or its whole answer; one that breaks off has been one call at least."""
+        usage = ChatUsage(calls=1)
+        try:
+            with self._meter.aside(request.role):
+                async for piece in streamed(self._inner, request):
+                    if isinstance(piece, ChatUsage):
+                        usage = piece
+                    yield piece
+        finally:
+            self._charge(request, usage)
+
+    def _charge(self, request: ChatRequest, usage: ChatUsage) -> None:
+        self._meter.charge(request.role, Usage.of([usage]))

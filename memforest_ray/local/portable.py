@@ -25,9 +25,10 @@ from memforest_ray.storage.open import probe
 from memforest_ray.storage.store import ObjectStore
 from memforest_ray.trees.scenes import Thresholds
 
-__all__ = ["Imported", "export_forest", "import_forest"]
+__all__ = ["EXPORT", "Imported", "export_forest", "import_forest"]
 
-_KIND = "export"
+EXPORT = "export"
+"""The kind of the file, and what a `CorruptState` about it calls it (`detail["key"]`): it has no key in a store."""
 _LOCAL = ("operations", "copies", "journal")
 """Tables that belong to the store they were made in."""
 
@@ -55,7 +56,7 @@ async def export_forest(store: ObjectStore, user: UserId) -> bytes:
         "birth": dict(loaded.manifest.birth),
     }
     size = sum(map(len, tables.get(VECTORS, {}).values()))
-    return seal(_KIND, _KIND, head, await off_loop(2 * size, pack, tables))
+    return seal(EXPORT, EXPORT, head, await off_loop(2 * size, pack, tables))
 
 
 async def import_forest(
@@ -83,9 +84,9 @@ async def import_forest(
 
 
 def _opened(raw: bytes) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    frame = unseal(raw, _KIND, _KIND)
-    tables = unpack(frame.body, _KIND)
-    with shaped(_KIND):
+    frame = unseal(raw, EXPORT, EXPORT)
+    tables = unpack(frame.body, EXPORT)
+    with shaped(EXPORT):
         head = {"fingerprint": dict(frame.head["fingerprint"]), "birth": dict(frame.head["birth"])}
         return head, {str(name): dict(rows) for name, rows in tables.items()}
 
@@ -95,7 +96,7 @@ def _checked(tables: Tables, head: Mapping[str, Any], dimension: int) -> Version
     thresholds = Thresholds(assign=1.0, spawn=0.0, merge=1.0)  # nothing is placed here
     version = Version.load(tables, 1, Birth.of(head["birth"]), thresholds, Index(dimension))
     if wrong := findings(version, tables, dimension):
-        raise corrupt(_KIND, wrong[0])
+        raise corrupt(EXPORT, wrong[0])
     return version
 
 

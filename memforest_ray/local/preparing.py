@@ -6,6 +6,7 @@ their inputs. So what turns out otherwise when the turn comes is simply not foun
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from memforest_ray.ambient import Clock
 from memforest_ray.commit.version import Version
@@ -38,7 +39,7 @@ class Preparer:
             cells = await asyncio.to_thread(writing.needed, version, write)
         except MemForestError:
             return  # its turn decides: by then an earlier write may have made it right
-        foreseen = await self._foresee(write, version) if isinstance(write, Ingest) and cells else None
+        foreseen = self._foresee(write, version) if isinstance(write, Ingest) and cells else None
         try:
             await self._extract(ticket, cells, write)
             if isinstance(write, Ingest) and cells:
@@ -57,16 +58,16 @@ class Preparer:
 
     async def _compare(self, ticket: Ticket, write: Ingest, version: Version) -> None:
         with timing(self._clock, ticket.seconds, "embed"):
-            judged = await run(writing.foreseen(version, write, ticket.extracted), self._models, ticket.known)
-        if judged.calls:
-            ticket.usage["judge"] = judged
+            ahead = await run(writing.foreseen(version, write, ticket.extracted), self._models, ticket.known)
+        ticket.compared = ahead.compared
+        if ahead.judged.calls:
+            ticket.usage["judge"] = ahead.judged
 
-    async def _foresee(self, write: Ingest, version: Version) -> "asyncio.Task[None] | None":
+    def _foresee(self, write: Ingest, version: Version) -> "asyncio.Task[None] | None":
         # Who does not wait for summaries has all of the servers for what he waits for.
         if not self._models.defers or write.wait == "facts":
             return None
-        plan = await asyncio.to_thread(writing.session_plan, version, write, self._models.summarizer.model)
-        return None if plan.finished else self._refresher.foresee(plan)
+        return self._refresher.foresee(partial(writing.session_plan, version, write, self._models.summarizer.model))
 
 
 def _check_answered(found: Sequence[Extraction]) -> None:

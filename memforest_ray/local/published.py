@@ -9,6 +9,7 @@ from typing import Any
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.changes import Changes
+from memforest_ray.commit.fencing import shut_out
 from memforest_ray.commit.loaded import Loaded
 from memforest_ray.commit.log import CommitLog, Reload
 from memforest_ray.commit.manifest import check_fingerprint
@@ -21,7 +22,7 @@ from memforest_ray.forest import snapshots
 from memforest_ray.forest.errands import LOAN_MS, Lend, Lent, Merge, Return, Returned
 from memforest_ray.forest.intents import Deleted, DeleteSnapshot, Forget, Restore, Save, Saved
 from memforest_ray.forest.work import Written
-from memforest_ray.ids import OpId, SessionId, UserId
+from memforest_ray.ids import OpId, UserId
 from memforest_ray.index.graphs import Graph
 from memforest_ray.index.index import Index, IndexView
 from memforest_ray.index.neighbours import GraphRules
@@ -143,6 +144,8 @@ class Published:
         """The newest version from the store, with a new index."""
         started = self._clock.elapsed()
         loaded = await self.log.read()
+        # The log goes on from there, whether or not we get as far: should this end here, nobody may build on what was.
+        self._behind = True
         self._version, self._index = await self._built(loaded, self._random.nonce())
         self._read_at = started
         self._behind = False
@@ -258,6 +261,10 @@ class Published:
         return self._index.purge()
 
     async def _erase(self) -> None:
+        if self.log.unreturned:
+            # A copy that was begun before may still be on its way: what is erased here must not land there.
+            for borrower in sorted(self.known().copies):
+                await shut_out(self._store, borrower, self._clock, self._random)
         async with self.graphs.storing, self.responses.erasing():
             self.graphs.erased()
             erased = await self.log.erase(self._forgetting(self.known()))
@@ -301,13 +308,20 @@ class Published:
         return rewrite
 
     async def looked_back(self, version: Version, write: Forget) -> Forget:
-        """With what snapshots alone hold of the session to be forgotten. Raises CorruptState, StoreUnavailable."""
-        name = SessionId(write.session or "")
-        if not (write.including_snapshots and name) or write.turns is not None or name in version.sessions:
+        """With what snapshots alone hold of what is to be forgotten.
+
+        Raises CorruptState, StoreUnavailable; InvalidInput for a turn's id that is found in several sessions.
+        """
+        if not write.including_snapshots or write.origin is not None or not snapshots.missing(write, version):
             return write
-        held = [(await self.log.read_snapshot(info.name)).tables for info in await self.log.snapshots()]
-        records = (load_sessions(tables).get(name) for tables in held)
-        return replace(write, kept=tuple(record for record in records if record is not None))
+        held = [await self.log.read_snapshot(info.name) for info in await self.log.snapshots()]
+        if write.fact is not None:
+            past = [await self._built_past(loaded) for loaded in held]
+            return replace(write, kept=snapshots.relics_of_fact(write, version, past))
+        sessions = [load_sessions(loaded.tables) for loaded in held]
+        if write.turns is not None:
+            return replace(write, kept=snapshots.relics_of_turns(write, version, sessions))
+        return replace(write, kept=snapshots.relics_of_session(write, sessions))
 
     async def save(self, write: Save) -> Saved:
         """Keep the present state; the forest is ours. Raises InvalidInput (see `CommitLog.save`)."""
@@ -362,7 +376,7 @@ class Published:
         """Let go of a pin. One of another owner is left to expire: nothing is claimed for it."""
         async with self._changing:
             if self.log.owned:
-                await self.log.unpin(write.loan)
+                await self.log.unpin(write.loan, landed=write.landed)
                 self._renumber()
             return Returned(self.known().number, write.op_id)
 

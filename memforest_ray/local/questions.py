@@ -16,6 +16,7 @@ from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer, Result
 from memforest_ray.query.search import search_steps
 from memforest_ray.query.steps import Consult, Effect, Embed, Steps, Tell, unanswered
+from memforest_ray.query.wordings import vector_of, wordings
 
 __all__ = ["OnText", "Questions"]
 
@@ -61,8 +62,9 @@ class Questions:
     async def _vector(self, version: Version, request: QueryRequest) -> Any:
         if not version.facts and not version.cells:
             return None
-        row = (await self._models.embedder.embed([request.text]))[0]
-        return row.astype(np.float32) if row.any() else None
+        texts = wordings(version, request)
+        rows = await self._models.embedder.embed(texts)
+        return vector_of(texts, dict(zip(texts, rows, strict=True)))
 
     async def _run(self, steps: Steps[T], version: Version, request: QueryRequest, on_text: OnText | None = None) -> T:
         """What steps come to. In a small memory each takes 2 ms, which two changes of thread would lengthen."""
@@ -114,9 +116,12 @@ async def _replies(chat: ChatModel, requests: Sequence[ChatRequest]) -> list[Cha
 
 async def _told(chat: ChatModel, effect: Tell, on_text: OnText) -> ChatReply:
     """A reply that is shown while it is written, with ids for numbers. One that broke off is no reply."""
-    citing, pieces = Citing(effect.result), []
+    citing, pieces, usage = Citing(effect.result), list[str](), ChatUsage()
     try:
         async for piece in streamed(chat, effect.request):
+            if isinstance(piece, ChatUsage):
+                usage = piece
+                continue
             pieces.append(piece)
             if shown := citing.feed(piece):
                 on_text(shown)
@@ -124,4 +129,4 @@ async def _told(chat: ChatModel, effect: Tell, on_text: OnText) -> ChatReply:
         return ChatReply(None, str(error), answered=bool(pieces), usage=ChatUsage(calls=1))
     if shown := citing.end():
         on_text(shown)
-    return ChatReply({"text": "".join(pieces)}, usage=ChatUsage(calls=1))
+    return ChatReply({"text": "".join(pieces)}, usage=usage)

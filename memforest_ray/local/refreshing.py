@@ -8,7 +8,7 @@ there, and is the next round's. Pairs that writes have left pending are judged i
 import asyncio
 import heapq
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -157,13 +157,23 @@ class Refresher:
 
     # ---- what writers tell it ----------------------------------------------------------------------------
 
-    def foresee(self, plan: RefreshPlan) -> "asyncio.Task[None]":
-        """Have summaries written that a write will need: whoever asks for them later finds them made or under way."""
+    def foresee(self, plan: Callable[[], RefreshPlan]) -> "asyncio.Task[None]":
+        """Have summaries written that a write will need: whoever asks for them later finds them made or under way.
+
+        `plan` is made in a thread.
+        """
         task = asyncio.create_task(self._foresee(plan))
         self._foreseen.add(task)
         task.add_done_callback(self._foreseen.discard)
         task.add_done_callback(_heard)
         return task
+
+    def ask_ahead(self, requests: Iterable[SummaryRequest]) -> None:
+        """Ask for what the next round will ask for: its calls are under way while what it stands on is committed."""
+        for request in requests:
+            inputs = summary_inputs(request.texts, self._models.summarizer.model)
+            if inputs not in self.known.summaries:
+                self._asked(inputs, request, early=False)
 
     def noted(self, before: Version, after: Version, stale: Nodes) -> None:
         """A write has made `after` of `before`, and left `stale` to be done."""
@@ -269,7 +279,7 @@ class Refresher:
         return Done(number, not reasons, plan.depth, note)
 
     def _plan(self, version: Version, nodes: Nodes) -> RefreshPlan:
-        return RefreshPlan(nodes, summaries=version.summaries, model=self._models.summarizer.model)
+        return RefreshPlan(nodes, summaries=version.summaries, model=self._models.summarizer.model, eager=True)
 
     def _tell(self, version: int, done: Done) -> None:
         """Who waited for this version, or for an earlier one."""
@@ -280,7 +290,8 @@ class Refresher:
 
     # ---- summaries ---------------------------------------------------------------------------------------
 
-    async def _foresee(self, plan: RefreshPlan) -> None:
+    async def _foresee(self, make: Callable[[], RefreshPlan]) -> None:
+        plan = await asyncio.to_thread(make)
         await self._write(plan, early=True)
         await self._embed(plan)
 
@@ -304,20 +315,27 @@ class Refresher:
         finally:
             for task in running:
                 task.cancel()
+        # Who takes them in looks for each under what it is made of, not under what it may have been shown early.
+        made = plan.results().values()
+        self.known.summaries.update((each.inputs, each.text) for each in made if each.source == "model")
 
     async def _reply(self, request: SummaryRequest, *, early: bool) -> SummaryReply:
         """What is known under these inputs, or comes of the request that somebody has made with them, or of ours."""
         inputs = summary_inputs(request.texts, self._models.summarizer.model)
         text = self.known.summaries.get(inputs)
         if text is None:
-            asking = self._asking.get(inputs)
-            if asking is None:
-                asking = self._asking[inputs] = asyncio.create_task(self._ask(inputs, request, early=early))
-                asking.add_done_callback(lambda _: self._asking.pop(inputs, None))
-                asking.add_done_callback(_heard)
-            reply = await asyncio.shield(asking)
+            reply = await asyncio.shield(self._asked(inputs, request, early=early))
             return SummaryReply(request.node_id, reply.text, reply.failure)
         return SummaryReply(request.node_id, text)
+
+    def _asked(self, inputs: str, request: SummaryRequest, *, early: bool) -> "asyncio.Task[SummaryReply]":
+        """The call with these inputs that is under way, or one that is begun now."""
+        asking = self._asking.get(inputs)
+        if asking is None:
+            asking = self._asking[inputs] = asyncio.create_task(self._ask(inputs, request, early=early))
+            asking.add_done_callback(lambda _: self._asking.pop(inputs, None))
+            asking.add_done_callback(_heard)
+        return asking
 
     async def _ask(self, inputs: str, request: SummaryRequest, *, early: bool) -> SummaryReply:
         await self._window.enter(request.priority, early=early)

@@ -110,9 +110,8 @@ class LocalRuntime:
         driver = self._drivers.pop(user, None)
         if driver is not None:
             await driver.close()
-        copies = await holders(self._store, user)
-        await delete_user(self._store, user, self._clock, self._random)
-        return copies
+        lent = await delete_user(self._store, user, self._clock, self._random)
+        return await holders(self._store, user, lent)
 
     async def close(self) -> None:
         """Drain and checkpoint every forest. Raises the first StoreUnavailable, when all have been tried."""

@@ -34,7 +34,7 @@ from memforest_ray.forest.receipts import answered, billed, same_write, seal
 from memforest_ray.forest.rows import Nodes
 from memforest_ray.forest.work import Answer, Written
 from memforest_ray.ids import OpId
-from memforest_ray.local.effects import Known, Models, run
+from memforest_ray.local.effects import Foretold, Known, Models, run
 from memforest_ray.local.lane import Lane, Ticket
 from memforest_ray.local.meter import Meter, timing
 from memforest_ray.local.preparing import Preparer
@@ -305,8 +305,9 @@ class Writer:
         with timing(self._clock, seconds, "write"):
             asking = isinstance(write, Ingest)  # no other turn waits for a judge: pairs are judged beside it
             steps = self._steps(version, batch, past, source)
-            written = await run(steps, self._models, known, asking=asking)
-        if past is not None or not written.changes.empty:
+            written = await run(steps, self._models, known, asking=asking, foretell=self._foretelling(batch))
+        # A forget is erased from the store before it is answered, also where another one has left it nothing to change.
+        if past is not None or written.erases or not written.changes.empty:
             if not await self._published.own(version):
                 return False
             written = seal(billed(written, [ticket.usage for ticket in batch]), self._published.log.version + 1)
@@ -324,6 +325,14 @@ class Writer:
         for ticket, answer in zip(batch, written.answers, strict=True):
             self._tell(ticket, answer, seconds, follows=follows)
         return True
+
+    def _foretelling(self, batch: Sequence[Ticket]) -> Foretold | None:
+        """Have summaries asked for before what they stand on is committed, if somebody waits for them and no other
+        write is about to change the same trees.
+        """
+        waited = any(isinstance(ticket.write, Ingest | Merge) and _wait_of(ticket.write) != "facts" for ticket in batch)
+        coming = any(isinstance(ticket.write, Ingest) for ticket in self._lane.waiting)
+        return self._refresher.ask_ahead if waited and not coming else None
 
     def _follow_up(self, before: Version, written: Written, write: Intent) -> bool:
         """See to what is left to be done beside the lane; whether anything is."""
@@ -382,7 +391,8 @@ class Writer:
             return lifecycle.steps_of(version, write, source, model)
         extracted = {shown: found for ticket in batch for shown, found in ticket.extracted.items()}
         writes = [ticket.write for ticket in batch if isinstance(ticket.write, Ingest)]
-        return writing.ingest(version, writes, extracted, model)
+        compared = [ticket.compared for ticket in batch if ticket.compared is not None]
+        return writing.ingest(version, writes, extracted, model, compared)
 
     async def _shorten(self) -> None:
         """Shorten the log when that pays. What fails here is tried again after a later batch."""

@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["PADDED", "STARVED", "Answer", "ThoughtFilter", "read_answer", "salvage", "spoken"]
+__all__ = ["PADDED", "STARVED", "Answer", "ThoughtFilter", "circles", "read_answer", "salvage", "spoken"]
 
-PADDED: Final = "the answer was padded with white space up to its limit"
+PADDED: Final = "the answer was padded with white space"
 """What a grammar that allows white space everywhere makes of some questions."""
 STARVED: Final = "thinking used up the answer's budget before it began (`llm_body` can turn it off, or ask for less)"
 
@@ -22,6 +22,9 @@ _THOUGHT_END: Final = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _FENCE: Final = re.compile(r"```[\w-]*\s*(.*?)(?:```|$)", re.DOTALL)
 _PADDING_CHARS_MIN: Final = 64
 """So much white space at the end of a cut answer is a loop of the grammar, not layout."""
+_CIRCLE_CHARS: Final = 200
+"""More than the keys of an item have: what stands between two statements is no circle."""
+_CIRCLES_MIN: Final = 3
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[\s]*")
 
@@ -64,6 +67,12 @@ def _nothing(text: str, *, at_limit: bool, padded: bool) -> Answer:
     if padded:
         return Answer(None, PADDED, padded=True)
     return Answer(None, "the answer was empty")
+
+
+def circles(text: str) -> bool:
+    """Whether a text that was cut off says the same again and again, and would go on with it."""
+    end = text[-_CIRCLE_CHARS:]
+    return len(end) == _CIRCLE_CHARS and text.count(end) >= _CIRCLES_MIN
 
 
 def spoken(text: str) -> str:

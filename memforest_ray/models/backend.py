@@ -9,8 +9,9 @@ import openai
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.config import EndpointSettings, Settings, endpoint_key
 from memforest_ray.errors import InvalidInput, LLMUnavailable
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatRole
+from memforest_ray.models.chat import ChatReply, ChatRequest, ChatRole, ChatUsage
 from memforest_ray.models.connections import Connections, Endpoint
+from memforest_ray.models.hedging import Hedges
 from memforest_ray.models.openai_chat import OpenAIChat
 from memforest_ray.models.openai_embedder import OpenAIEmbedder, fingerprint_of, vector_of
 from memforest_ray.models.permits import Permits, Sleep
@@ -40,14 +41,20 @@ class Backend:
             LLMUnavailable: an endpoint had to be asked, and did not answer.
         """
         self._settings = settings
+        self._clock = clock
         self._random = random
         self._sleep = sleep
         roles = [*_ROLES, *(["embed"] if settings.remote_embedder else [])]
         places = {role: settings.endpoints_of(role) for role in roles}
         share = max(1, settings.llm_permits // members)
-        urls = {url for place in places.values() for url in place.urls}
         self._connections = Connections(clock, settings.llm_timeout_s)
-        self._permits = Permits(dict.fromkeys(sorted(urls), share), clock, random, sleep=sleep)
+
+        def permits(*roles: str) -> Permits:
+            urls = {url for role in roles if role in places for url in places[role].urls}
+            return Permits(dict.fromkeys(sorted(urls), share), clock, random, sleep=sleep)
+
+        # Vectors take no place where answers are decoded, and hundredths of the time: they wait for none of them.
+        self._permits, self._embed_permits = permits(*_ROLES), permits("embed")
         self._served: dict[str, str] = {}
         self._places = places
         self._chats = {
@@ -58,6 +65,7 @@ class Backend:
                 clock,
                 random,
                 body=settings.llm_body,
+                hedges=Hedges(clock, settings.llm_hedges),
                 sleep=sleep,
             )
             for role in _ROLES
@@ -70,7 +78,7 @@ class Backend:
 
     @property
     def permits(self) -> Permits:
-        """The budget of calls."""
+        """The budget of chat calls."""
         return self._permits
 
     def of(self, role: ChatRole) -> OpenAIChat:
@@ -91,10 +99,11 @@ class Backend:
         return OpenAIEmbedder(
             endpoints,
             self._connections,
-            self._permits,
+            self._embed_permits,
             self._random,
             fingerprint,
             texts_max=settings.embed_texts_max,
+            hedges=Hedges(self._clock, settings.llm_hedges),
             sleep=self._sleep,
         )
 
@@ -103,8 +112,8 @@ class Backend:
         replies = await wave(self._chats[request.role].chat([request]) for request in requests)
         return [reply for (reply,) in replies]
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[str]:
-        """The answer's text, piece by piece. Raises LLMUnavailable."""
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+        """The answer's text, piece by piece, and what it has cost last. Raises LLMUnavailable."""
         return self._chats[request.role].stream(request)
 
     async def warm(self, prompts: Sequence[Prompt]) -> None:
@@ -118,6 +127,7 @@ class Backend:
     async def close(self) -> None:
         """End all connections."""
         self._permits.close()
+        self._embed_permits.close()
         await self._connections.close()
 
     def _endpoints(self, role: str) -> list[Endpoint]:

@@ -28,6 +28,8 @@ class ChatRequest:
     """JSON schema of the answer, one per role; `None`: plain text, which a reply holds as `{"text": ...}`."""
     tokens_max: int
     """Most tokens of the answer."""
+    tokens_usual: int | None = None
+    """So many are enough, as a rule: the first try is given no more (`models/limits.py`). None: nobody can say."""
     owner: str = ""
     """Who shares an endpoint fairly with others: a forest's name."""
     urgent: bool = False
@@ -41,6 +43,7 @@ class ChatUsage:
     calls: int = 0
     """Requests that went out, retries included."""
     retries: int = 0
+    """Of these, those that repeated another, because that had failed or because no answer came."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     """Of the prompt tokens, those that the server had in its prefix cache."""
@@ -87,16 +90,16 @@ class ChatModel(Protocol):
 class StreamingChat(Protocol):
     """A chat model whose answer can be read while it is written."""
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[str]:
-        """The answer's text, piece by piece; `schema` must be None.
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+        """The answer's text, piece by piece, and what it has cost last, as far as that is known; `schema` must be None.
 
         Raises:
             LLMUnavailable: no answer came, or it broke off; what was yielded before stands.
         """
 
 
-async def streamed(chat: ChatModel, request: ChatRequest) -> AsyncIterator[str]:
-    """The answer to a request without a schema: as it is written where the model can, else whole.
+async def streamed(chat: ChatModel, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    """The answer to a request without a schema, and what it has cost: as it is written where the model can, else whole.
 
     Raises LLMUnavailable: no answer came.
     """
@@ -109,3 +112,4 @@ async def streamed(chat: ChatModel, request: ChatRequest) -> AsyncIterator[str]:
     if not isinstance(text, str):
         raise LLMUnavailable(f"the model gave no answer ({reply.failure or 'no text'}); ask again")
     yield text
+    yield reply.usage

@@ -1,6 +1,7 @@
 """Dialects: in which form an endpoint takes a request. Begins with the richest, and learns from refusals."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -8,13 +9,20 @@ from typing import Any, Final, Literal
 from memforest_ray.models.chat import ChatRequest
 from memforest_ray.models.connections import Endpoint
 
-__all__ = ["Dialect", "Dialects"]
+__all__ = ["STOPS", "Dialect", "Dialects"]
 
 Format = Literal["json_schema", "json_object", "text"]
 
 _NEXT: Final[Mapping[Format, Format]] = {"json_schema": "json_object", "json_object": "text"}
-_PADDED_MAX: Final = 3
-"""Answers padded with white space, after which an endpoint's grammar is done without: it allows them."""
+_PADDED_MIN: Final = 3
+_PADDED_SHARE: Final = 0.05
+"""So many answers padded with white space, and this share of all calls: the endpoint's grammar is done without, which
+allows them.
+"""
+STOPS: Final = ("\n\n\n\n", "\n \n \n \n", "\t" * 8, " " * 40)
+"""Where an answer as JSON is ended: no layout has so much white space, but where a grammar allows it some models go on
+with it up to their limit. Four at most, as OpenAI takes them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,9 @@ class Dialect:
     format: Format = "json_schema"
     limit_key: str = "max_tokens"
     temperature: bool = True
+    stops: bool = True
+    tells_usage: bool = True
+    """Whether a streamed answer can be asked to end with the tokens that it has cost."""
     extra: Mapping[str, Any] | None = None
 
     def body(self, endpoint: Endpoint, request: ChatRequest) -> dict[str, Any]:
@@ -38,6 +49,8 @@ class Dialect:
         }
         if self.temperature:
             body["temperature"] = 0  # the same question should have the same answer
+        if self.stops and request.schema is not None:
+            body["stop"] = list(STOPS)
         if request.schema is not None and self.format == "json_schema":
             schema = {"name": request.role, "schema": request.schema, "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -45,12 +58,21 @@ class Dialect:
             body["response_format"] = {"type": "json_object"}
         return {**body, **(self.extra or {})}
 
+    def streamed(self, endpoint: Endpoint, request: ChatRequest) -> dict[str, Any]:
+        """The same for an answer that comes in pieces."""
+        body = self.body(endpoint, request) | {"stream": True}
+        return body | {"stream_options": {"include_usage": True}} if self.tells_usage else body
+
     def without(self, complaint: str) -> "Dialect | None":
         """The dialect to try after `complaint`; None when there is none left."""
         if re.search(r"max_(?:completion_)?tokens", complaint) and self.limit_key == "max_tokens":
             return replace(self, limit_key="max_completion_tokens")
+        if re.search(r"stream_options|include_usage", complaint) and self.tells_usage:
+            return replace(self, tells_usage=False)
         if "temperature" in complaint and self.temperature:
             return replace(self, temperature=False)
+        if re.search(r"\bstop\b", complaint) and self.stops:
+            return replace(self, stops=False)
         coarser = _NEXT.get(self.format)
         return None if coarser is None else replace(self, format=coarser)
 
@@ -61,12 +83,13 @@ class Dialects:
     def __init__(self, extra: Mapping[str, Any]) -> None:
         self._first = Dialect(extra=dict(extra))
         self._known: dict[str, Dialect] = {}
-        self._padded: dict[str, int] = {}
+        self._calls: Counter[str] = Counter()
+        self._padded: Counter[str] = Counter()
 
     @property
     def padded(self) -> int:
         """Answers that ended in white space."""
-        return sum(self._padded.values())
+        return self._padded.total()
 
     def of(self, endpoint: Endpoint) -> Dialect:
         """How to speak to `endpoint` now."""
@@ -81,12 +104,17 @@ class Dialects:
             self._known[endpoint.url] = changed
         return changed is not None
 
+    def note_call(self, endpoint: Endpoint) -> None:
+        """A call goes out."""
+        self._calls[endpoint.url] += 1
+
     def note_padding(self, endpoint: Endpoint) -> None:
-        """An answer was padded; several, and the grammar goes."""
-        count = self._padded[endpoint.url] = self._padded.get(endpoint.url, 0) + 1
-        now = self.of(endpoint)
-        if count % _PADDED_MAX == 0 and now.format in _NEXT:
-            self._known[endpoint.url] = replace(now, format="text")
+        """Its answer was padded; where too many are, the grammar goes."""
+        url, now = endpoint.url, self.of(endpoint)
+        self._padded[url] += 1
+        often = self._padded[url] >= max(_PADDED_MIN, _PADDED_SHARE * self._calls[url])
+        if often and now.format in _NEXT:
+            self._known[url] = replace(now, format="text")
 
 
 def _sayable(text: str) -> str:

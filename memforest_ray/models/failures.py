@@ -28,7 +28,8 @@ _TOO_LONG: Final = re.compile(
 )
 _REFUSED: Final = re.compile(r"content.?(?:filter|policy|management)|safety|moderation", re.IGNORECASE)
 _DIALECT: Final = re.compile(
-    r"response_format|json_?schema|json_object|schema|grammar|guided|structured|max_(?:completion_)?tokens|temperature",
+    r"response_format|json_?schema|json_object|schema|grammar|guided|structured|max_(?:completion_)?tokens|temperature"
+    r"|\bstop\b|stream_options|include_usage",
     re.IGNORECASE,
 )
 

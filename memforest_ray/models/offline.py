@@ -66,7 +66,8 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of `texts`, in order; a row of zeros where the script is unknown to the model."""
         distinct = sorted(set(texts), key=lambda text: (len(text), text))
-        slices = iter(list(_batched(distinct, _SLICE_TEXTS)))
+        # Few texts are those of a question: each thread takes its share of them at once.
+        slices = iter(list(_batched(distinct, min(_SLICE_TEXTS, -(-len(distinct) // self._threads) or 1))))
         found: dict[str, NDArray[np.float32]] = {}
         loop = asyncio.get_running_loop()
 

@@ -12,13 +12,16 @@ from typing import Any, Final
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.errors import LLMUnavailable
-from memforest_ray.models.answers import PADDED, ThoughtFilter, read_answer, spoken
+from memforest_ray.models.answers import PADDED, STARVED, ThoughtFilter, circles, read_answer, spoken
 from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
 from memforest_ray.models.connections import Connections, Endpoint
-from memforest_ray.models.dialects import Dialect, Dialects
+from memforest_ray.models.dialects import STOPS, Dialect, Dialects
 from memforest_ray.models.failures import CallError, Failure, trouble_of
+from memforest_ray.models.hedging import Hedges
+from memforest_ray.models.limits import Limits, used_up
 from memforest_ray.models.permits import Permit, Permits, Sleep
 from memforest_ray.models.retries import Patience, Retries
+from memforest_ray.models.sending import Sender
 from memforest_ray.models.waves import wave
 
 __all__ = ["OpenAIChat"]
@@ -39,9 +42,10 @@ class OpenAIChat:
         *,
         patience: Patience | None = None,
         body: Mapping[str, Any] | None = None,
+        hedges: Hedges | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        """`body`: further fields of every request, as the server wants them."""
+        """`body`: further fields of every request, as the server wants them. `hedges`: for late calls."""
         self._endpoints = {endpoint.url: endpoint for endpoint in endpoints}
         self._connections = connections
         self._permits = permits
@@ -50,6 +54,8 @@ class OpenAIChat:
         self._patience = patience or Patience()
         self._sleep = sleep
         self._dialects = Dialects(body or {})
+        self._limits = Limits()
+        self._hedges = hedges or Hedges(clock, 0.0)
 
     @property
     def model(self) -> str:
@@ -65,31 +71,40 @@ class OpenAIChat:
         """One reply for each, in order. Raises Overloaded when too many calls wait in this process."""
         return await wave(_Call(self, request).reply() for request in requests)
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str]:
-        """The answer's text, piece by piece; tried again until its first one. Raises LLMUnavailable."""
-        retries = self._retries()
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+        """The answer's text, piece by piece, tried again until its first one; what it has cost, last: tokens as far as
+        the server tells. Raises LLMUnavailable.
+        """
+        retries, usage = self._retries(), ChatUsage()
         while True:
             begun = False
+            usage += ChatUsage(calls=1, retries=int(usage.calls > 0))
             try:
                 async for piece in self._pieces(request):
-                    begun = True
-                    yield piece
+                    if isinstance(piece, ChatUsage):
+                        usage += piece
+                    else:
+                        begun = True
+                        yield piece
             except _BrokenOffError as error:
                 if begun or not await retries.goes_on(error.failure):
                     raise LLMUnavailable(f"{error.failure.message}; ask again") from error
             else:
+                yield usage
                 return
 
-    async def _pieces(self, request: ChatRequest) -> AsyncIterator[str]:
+    async def _pieces(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
         """One try. Raises _BrokenOffError."""
-        thoughts = ThoughtFilter()
+        thoughts, usage = ThoughtFilter(), ChatUsage()
         async with self._permits.take(self._endpoints, owner=request.owner, urgent=request.urgent) as permit:
             endpoint = self._endpoints[permit.endpoint]
             dialect = self._dialects.of(endpoint)
             try:
                 client = self._connections.streaming(endpoint).chat.completions
-                async with await client.create(**dialect.body(endpoint, request), stream=True) as chunks:
+                async with await client.create(**dialect.streamed(endpoint, request)) as chunks:
                     async for chunk in chunks:
+                        if chunk.usage is not None:  # of all so far: some servers tell it with each piece
+                            usage = _usage({"usage": chunk.usage.model_dump()})
                         piece = chunk.choices[0].delta.content if chunk.choices else None
                         if piece and (shown := thoughts.feed(piece)):
                             yield shown
@@ -99,6 +114,7 @@ class OpenAIChat:
                 raise _BrokenOffError(failure) from error
         if rest := thoughts.end():
             yield rest
+        yield usage
 
     def _retries(self) -> Retries:
         return Retries(self._random, self._sleep, self._patience)
@@ -128,36 +144,63 @@ class _Call:
     def __init__(self, chat: OpenAIChat, request: ChatRequest) -> None:
         self._chat = chat
         self._request = request
+        self._tried = chat._limits.first(request)
         self._usage = ChatUsage()
+        self._failed_at = ""
 
     async def reply(self) -> ChatReply:
         retries = self._chat._retries()
         try:
             while True:
                 outcome = await self._try()
-                if isinstance(outcome, ChatReply):
+                if outcome is None:
+                    self._tried = self._request
+                elif isinstance(outcome, ChatReply):
                     return replace(outcome, usage=self._usage)
-                if not await retries.goes_on(outcome):
+                elif not await retries.goes_on(outcome):
                     return self._without_answer(outcome)
         except LLMUnavailable as error:
             return ChatReply(None, error.message, answered=False, usage=self._usage)
 
-    async def _try(self) -> ChatReply | Failure:
+    async def _try(self) -> ChatReply | Failure | None:
+        """None: the first limit was too low for the answer."""
         chat, request = self._chat, self._request
-        async with chat._permits.take(chat._endpoints, owner=request.owner, urgent=request.urgent) as permit:
-            endpoint = chat._endpoints[permit.endpoint]
-            dialect = chat._dialects.of(endpoint)
-            self._usage += ChatUsage(calls=1, retries=int(self._usage.calls > 0))
-            answer = await chat._connections.post(endpoint, _PATH, dialect.body(endpoint, request))
-            outcome = answer if isinstance(answer, Failure) else _reply(answer, request)
-            if isinstance(outcome, Failure):
-                outcome = chat._learnt(outcome, endpoint, dialect)
-                _mark(permit, outcome)
-        if not isinstance(answer, Failure):
-            self._usage += _usage(answer)
-        if isinstance(outcome, ChatReply) and outcome.failure == PADDED:
+        sender = Sender(chat._permits, chat._hedges, chat._endpoints, request.owner, request.urgent)
+        return await sender.send(self._sent, after=self._failed_at)
+
+    async def _sent(self, permit: Permit) -> ChatReply | Failure | None:
+        chat, tried = self._chat, self._tried
+        endpoint = chat._endpoints[permit.endpoint]
+        dialect = chat._dialects.of(endpoint)
+        chat._dialects.note_call(endpoint)
+        self._usage += ChatUsage(calls=1, retries=int(self._usage.calls > 0))
+        answer = await chat._connections.post(endpoint, _PATH, dialect.body(endpoint, tried))
+        if isinstance(answer, Failure):
+            return self._broken(permit, dialect, answer)
+        self._usage += _usage(answer)
+        outcome = _reply(answer, tried)
+        if isinstance(outcome, Failure):
+            return self._broken(permit, dialect, outcome)
+        if outcome.failure == PADDED:
             chat._dialects.note_padding(endpoint)
-        return outcome
+        return None if self._too_short(answer, outcome) else outcome
+
+    def _broken(self, permit: Permit, dialect: Dialect, failure: Failure) -> Failure:
+        if failure.trouble in ("failed", "overloaded"):
+            self._failed_at = permit.endpoint
+        failure = self._chat._learnt(failure, self._chat._endpoints[permit.endpoint], dialect)
+        _mark(permit, failure)
+        return failure
+
+    def _too_short(self, answer: Mapping[str, Any], reply: ChatReply) -> bool:
+        """Whether an answer needs more than the first limit. One that goes round in circles would go on for ever."""
+        if self._tried is self._request or not (reply.truncated or reply.failure == STARVED):
+            return False
+        text = _text(answer["choices"][0]["message"].get("content"))
+        short = used_up(answer, self._tried.tokens_max, text) and not circles(text)
+        if short:
+            self._chat._limits.note_cut()
+        return short
 
     def _without_answer(self, failure: Failure) -> ChatReply:
         where = ", ".join(self._chat._endpoints)
@@ -207,7 +250,8 @@ def _reply(answer: Mapping[str, Any], request: ChatRequest) -> ChatReply | Failu
     text = _text(content)
     if request.schema is None:
         return _plain(text, at_limit=reason == "length")
-    return _structured(text, at_limit=reason == "length")
+    # Only some servers name the text that they have stopped at.
+    return _structured(text, at_limit=reason == "length", padded=choice.get("stop_reason") in STOPS)
 
 
 def _text(content: Any) -> str:
@@ -224,10 +268,12 @@ def _plain(text: str, *, at_limit: bool) -> ChatReply:
     return ChatReply(None, read_answer(text, at_limit=at_limit).failure)
 
 
-def _structured(text: str, *, at_limit: bool) -> ChatReply:
+def _structured(text: str, *, at_limit: bool, padded: bool) -> ChatReply:
     answer = read_answer(text, at_limit=at_limit)
     if answer.failure is None:
         return ChatReply(answer.value)
+    if padded:
+        return ChatReply(None, PADDED, repairable=True)
     # Cut off, or nothing but thoughts: the same question would end the same way.
     repairable = not answer.cut and not answer.starved
     return ChatReply(answer.value, answer.failure, truncated=answer.cut, repairable=repairable)

@@ -15,8 +15,10 @@ from memforest_ray.errors import InvalidInput, LLMUnavailable
 from memforest_ray.models.connections import Connections, Endpoint
 from memforest_ray.models.embedder import Fingerprint, Vectors
 from memforest_ray.models.failures import Failure
+from memforest_ray.models.hedging import Hedges
 from memforest_ray.models.permits import Permit, Permits, Sleep
 from memforest_ray.models.retries import Patience, Retries
+from memforest_ray.models.sending import Sender
 from memforest_ray.models.waves import wave
 
 __all__ = ["OpenAIEmbedder", "fingerprint_of"]
@@ -51,15 +53,17 @@ class OpenAIEmbedder:
         fingerprint: Fingerprint,
         *,
         texts_max: int = 64,
+        hedges: Hedges,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        """`texts_max`: of one call."""
+        """`texts_max`: of one call. `hedges`: second calls for late answers."""
         self._endpoints = {endpoint.url: endpoint for endpoint in endpoints}
         self._connections = connections
         self._permits = permits
         self._random = random
         self._fingerprint = fingerprint
         self._texts_max = texts_max
+        self._hedges = hedges
         self._sleep = sleep
         self._encoding = "base64"  # a tenth of the text, and of the time to read it
 
@@ -107,10 +111,16 @@ class OpenAIEmbedder:
 
     async def _answer(self, texts: list[str], owner: str, *, urgent: bool) -> list[Any] | Failure:
         """The items of one answer, in whatever order; tried again while that may help."""
-        retries = Retries(self._random, self._sleep, Patience())
+        retries, failed_at = Retries(self._random, self._sleep, Patience()), ""
+        sender = Sender(self._permits, self._hedges, self._endpoints, owner, urgent)
+
+        async def post(permit: Permit) -> list[Any] | Failure:
+            nonlocal failed_at
+            failed_at = permit.endpoint
+            return await self._post(permit, texts)
+
         while True:
-            async with self._permits.take(self._endpoints, owner=owner, urgent=urgent) as permit:
-                answer = await self._post(permit, texts)
+            answer = await sender.send(post, after=failed_at)
             if isinstance(answer, Failure) and "encoding" in answer.message and self._encoding != "float":
                 self._encoding = "float"
                 continue

@@ -3,19 +3,20 @@
 One limit per endpoint rises slowly while few calls are turned away and falls when many are (additive increase,
 multiplicative decrease: Chiu and Jain, 1989). It is looked at once a round, that is for as many calls as are in flight
 together: a gateway that turns one call in ten away at random is no server that has no room, and calls that are turned
-away cost little. Urgent calls go before bulk, owners take turns. An endpoint that fails many times in a row sits out,
-and is tried with one call at a time until one succeeds.
+away cost little. Urgent calls go before bulk, owners take turns, and none takes what others need (`shares.py`). An
+endpoint that fails many times in a row sits out, and is tried with one call at a time until one succeeds.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.errors import LLMUnavailable, Overloaded
+from memforest_ray.models.shares import Shares
 
 __all__ = ["Permit", "Permits", "Sleep"]
 
@@ -60,17 +61,30 @@ class _Endpoint:
     dead_since: float | None = None
     probe_s: float = 0.0
     probing: bool = False
+    shares: Shares = field(default_factory=Shares)
 
     def takes(self, now: float) -> bool:
         """Whether one more call may go out now."""
         if now < self.rest_until or self.probing:
             return False
-        return self.dead_since is not None or self.in_flight < max(1, int(self.limit))
+        return self.dead_since is not None or self.in_flight < self.most
+
+    @property
+    def most(self) -> int:
+        """Calls in flight, all owners together."""
+        return max(1, int(self.limit))
+
+    def lets_in(self, owner: str, waiting: int, now: float) -> bool:
+        """Whether it is one of `owner` that may go out."""
+        return self.dead_since is not None or self.shares.lets_in(owner, self.most, waiting, now)
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
     granted: "asyncio.Future[Permit]"
+    owner: str
+    after: str
+    """The endpoint where an earlier try has failed."""
 
 
 @dataclass(eq=False, slots=True)
@@ -83,23 +97,46 @@ class _Line:
     size: int = 0
     """Who still waits; those who have gone away stand in the queues until their turn."""
 
-    def add(self, waiter: _Waiter, owner: str, *, urgent: bool) -> None:
-        (self.urgent if urgent else self.bulk).setdefault(owner, deque()).append(waiter)
+    def add(self, waiter: _Waiter, *, urgent: bool) -> None:
+        queue = (self.urgent if urgent else self.bulk).setdefault(waiter.owner, deque())
+        if waiter.after:
+            queue.appendleft(waiter)  # what hangs on it has waited once already
+        else:
+            queue.append(waiter)
         self.size += 1
 
-    def pop(self) -> _Waiter | None:
-        """The next that still waits; its owner goes to the end of the turn."""
+    def pop(self, free: Sequence[_Endpoint], now: float) -> tuple[_Waiter, Sequence[_Endpoint]] | None:
+        """The next that still waits and may go out at one of `free`, and at which; its owner has had his turn."""
+        while self.urgent:
+            if waiter := self._first(self.urgent, next(iter(self.urgent))):
+                return waiter, free
+        while True:
+            for owner, queue in self.bulk.items():
+                if open_to := [each for each in free if each.lets_in(owner, len(queue), now)]:
+                    break
+            else:
+                return None
+            if waiter := self._first(self.bulk, owner):
+                return waiter, open_to
+
+    def pop_any(self) -> _Waiter | None:
+        """Whoever still waits."""
         for queues in (self.urgent, self.bulk):
             while queues:
-                owner, queue = next(iter(queues.items()))
-                del queues[owner]
-                waiter = queue.popleft()
-                if queue:
-                    queues[owner] = queue
-                if not waiter.granted.done():
-                    self.size -= 1
+                if waiter := self._first(queues, next(iter(queues))):
                     return waiter
         return None
+
+    def _first(self, queues: dict[str, deque[_Waiter]], owner: str) -> _Waiter | None:
+        """The first of an owner, who goes to the end of the turn; None where it has gone away."""
+        queue = queues.pop(owner)
+        waiter = queue.popleft()
+        if queue:
+            queues[owner] = queue
+        if waiter.granted.done():
+            return None
+        self.size -= 1
+        return waiter
 
 
 @dataclass(eq=False, slots=True)
@@ -114,6 +151,7 @@ class Permit:
     """Nobody answered, or the endpoint broke (connection, time, 5xx)."""
     rest_s: float = 0.0
     """How long the endpoint asked to be left alone."""
+    owner: str = ""
 
 
 class Permits:
@@ -147,7 +185,7 @@ class Permits:
 
     def limit(self, endpoint: str) -> int:
         """Calls that may be in flight at `endpoint` now."""
-        return max(1, int(self._endpoints[endpoint].limit))
+        return self._endpoints[endpoint].most
 
     def in_flight(self, endpoint: str) -> int:
         """Calls that are."""
@@ -164,8 +202,12 @@ class Permits:
             self._alarm = None
 
     @asynccontextmanager
-    async def take(self, endpoints: Iterable[str], *, owner: str = "", urgent: bool = False) -> AsyncIterator[Permit]:
+    async def take(
+        self, endpoints: Iterable[str], *, owner: str = "", urgent: bool = False, after: str = ""
+    ) -> AsyncIterator[Permit]:
         """A permit at the least busy of `endpoints`; given back, with what was said about the call, at the end.
+
+        `after`: where an earlier try of the same has failed: another one is better, and its owner's others wait.
 
         Raises:
             Overloaded: too many wait already; nothing was sent.
@@ -177,8 +219,8 @@ class Permits:
                 f"{self._waiting_max} model calls wait already; nothing was sent; call again later",
                 retry_after=_RETRY_S,
             )
-        waiter = _Waiter(asyncio.get_running_loop().create_future())
-        line.add(waiter, owner, urgent=urgent)
+        waiter = _Waiter(asyncio.get_running_loop().create_future(), owner, after)
+        line.add(waiter, urgent=urgent)
         self._serve()
         try:
             permit = await waiter.granted
@@ -214,19 +256,16 @@ class Permits:
     def _grant(self, line: _Line, now: float) -> bool:
         """One permit to the next in `line`, if an endpoint takes it."""
         free = [endpoint for endpoint in line.endpoints if endpoint.takes(now)]
-        alive = [endpoint for endpoint in free if endpoint.dead_since is None]
-        if not free:
+        found = line.pop(free, now) if free else None
+        if found is None:
             return False
-        waiter = line.pop()
-        if waiter is None:
-            return False
-        # A dead endpoint whose rest is over is tried first: with one call, and only that call risks anything.
-        probes = [endpoint for endpoint in free if endpoint.dead_since is not None]
-        chosen = probes[0] if probes else min(alive, key=lambda endpoint: endpoint.in_flight / endpoint.limit)
+        waiter, open_to = found
+        chosen = _best(open_to, waiter.after)
         chosen.in_flight += 1
+        chosen.shares.take(waiter.owner, now)
         chosen.probing = chosen.dead_since is not None
         chosen.peak = max(chosen.peak, chosen.in_flight)
-        waiter.granted.set_result(Permit(chosen.name, now))
+        waiter.granted.set_result(Permit(chosen.name, now, owner=waiter.owner))
         return True
 
     def _abandon(self, line: _Line, now: float) -> None:
@@ -237,7 +276,7 @@ class Permits:
         ):
             return
         names = ", ".join(endpoint.name for endpoint in line.endpoints)
-        while (waiter := line.pop()) is not None:
+        while (waiter := line.pop_any()) is not None:
             waiter.granted.set_exception(
                 LLMUnavailable(f"no answer from {names} for {self._give_up_s:g} s; call again when it is up")
             )
@@ -246,6 +285,7 @@ class Permits:
         endpoint = self._endpoints[permit.endpoint]
         now = self._clock.elapsed()
         endpoint.in_flight -= 1
+        endpoint.shares.give_back(permit.owner)
         probed, endpoint.probing = endpoint.probing, False
         if permit.rest_s > 0:
             endpoint.rest_until = max(endpoint.rest_until, now + min(permit.rest_s, _PAUSE_S_MAX))
@@ -299,3 +339,12 @@ class Permits:
         await self._sleep(seconds)
         self._alarm = None
         self._serve()
+
+
+def _best(free: Sequence[_Endpoint], after: str) -> _Endpoint:
+    """A dead endpoint whose rest is over is tried first: with one call, and only that call risks anything. Else the
+    least busy one, if possible another than where it has failed.
+    """
+    probes = [endpoint for endpoint in free if endpoint.dead_since is not None]
+    others = [endpoint for endpoint in free if endpoint.name != after] or free
+    return probes[0] if probes else min(others, key=lambda endpoint: endpoint.in_flight / endpoint.limit)

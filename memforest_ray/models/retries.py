@@ -9,8 +9,8 @@ from memforest_ray.models.permits import Sleep
 
 __all__ = ["Patience", "Retries"]
 
-_ADAPTATIONS_MAX: Final = 4
-"""Of one request to what an endpoint understands: format twice, name of the token limit, temperature."""
+_ADAPTATIONS_MAX: Final = 6
+"""Of one request to what an endpoint understands: format twice, name of the limit, temperature, stops, usage."""
 _BACK_OFF_S: Final = 0.25
 _BACK_OFF_S_MAX: Final = 20.0
 _REST_S_MAX: Final = 60.0
@@ -39,14 +39,21 @@ class Retries:
             "dialect": _ADAPTATIONS_MAX,
         }
         self._pause_s = _BACK_OFF_S
+        self._failed = False
 
     async def goes_on(self, failure: Failure) -> bool:
-        """Whether to try again; when it returns, the pause is over. Who wants other words gets them at once."""
+        """Whether to try again; when it returns, the pause is over.
+
+        Who wants other words gets them at once. So is tried again what has broken for the first time: a lost connection
+        or one bad answer says nothing about how much a server has to do, and whoever waits has lost a whole call.
+        """
         left = self._left.get(failure.trouble, 0)
         if left == 0:
             return False
         self._left[failure.trouble] = left - 1
-        if failure.trouble != "dialect":
+        again_at_once = failure.trouble == "failed" and not self._failed
+        self._failed = self._failed or failure.trouble == "failed"
+        if failure.trouble != "dialect" and not (again_at_once and failure.rest_s <= 0):
             pause = self._pause_s * self._random.uniform(0.5, 1.0)
             self._pause_s = min(2 * self._pause_s, _BACK_OFF_S_MAX)
             await self._sleep(max(pause, min(failure.rest_s, _REST_S_MAX)))

@@ -11,7 +11,7 @@ from memforest_ray.ids import FactId
 from memforest_ray.index.table import UNKNOWN, sessions_of
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.request import FACT_KINDS
-from memforest_ray.query.temporal import TimeReading, within
+from memforest_ray.query.temporal import TimeReading, told_after, within
 from memforest_ray.trees.routing import entity_key
 
 __all__ = ["Allowed", "filtered", "in_time"]
@@ -30,7 +30,9 @@ class Allowed:
 
 
 def in_time(inquiry: Inquiry, reading: TimeReading) -> Allowed:
-    """What lies between `since` and `until`, and, when the question asks for nothing but a time, in that time."""
+    """What lies between `since` and `until`, and, when the question asks for nothing but a time, in that time;
+    of what is asked for as planned nothing that had happened when it was told.
+    """
     request, dialogue, statements = inquiry.request, inquiry.corpus.dialogue, inquiry.corpus.statements
     facts, places = np.ones(len(statements.facts), bool), np.ones(len(dialogue.places), bool)
     unknown = np.full(len(places), UNKNOWN)
@@ -39,7 +41,20 @@ def in_time(inquiry: Inquiry, reading: TimeReading) -> Allowed:
     for each in (bounds,) * bounded + (reading,) * reading.only_time:
         facts &= within(each, statements.starts, statements.ends, statements.sources)
         places &= within(each, unknown, unknown, dialogue.sources)
+    if reading.only_time:
+        if reading.ahead:
+            facts &= ~told_after(statements.starts, statements.sources)
+        places &= ~_told_otherwise(inquiry, facts)
     return Allowed(facts, places)
+
+
+def _told_otherwise(inquiry: Inquiry, facts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Places that tell of nothing but what is known to be of another time: when they were said says nothing then."""
+    statements, none = inquiry.corpus.statements, np.zeros(len(inquiry.corpus.dialogue.places), np.float32)
+    told = statements.to_places(np.ones(len(facts), np.float32), none) > 0
+    fitting = statements.to_places((facts | (statements.starts == UNKNOWN)).astype(np.float32), none) > 0
+    otherwise: NDArray[np.bool_] = told & ~fitting
+    return otherwise
 
 
 def filtered(inquiry: Inquiry, allowed: Allowed) -> Allowed:

@@ -17,9 +17,11 @@ HELD_MIN: Final = 0.4
 """Score of the best hit below which nothing is claimed."""
 SINGLED_MIN: Final = 0.15
 """The same for what time singled out: that it is of the subject and the attribute asked for is evidence of its own."""
-_AS_GOOD: Final = 0.8
-"""Share of the best score from which another hit is told too: near it the order is a matter of chance."""
-_TURNS_MAX: Final = 3
+_AS_GOOD: Final = 0.7
+"""Share of the best score from which another turn is told too: near it the order is a matter of chance."""
+_AS_GOOD_IN_TURN: Final = 0.9
+"""The same for another hit of the best turn."""
+_TURNS_MAX: Final = 4
 """Turns whose hits are told at most: it is an answer, not a list."""
 _BEST_TURN_MAX: Final = 2
 """Hits of the best turn that are told: what was said in one breath belongs together."""
@@ -47,7 +49,7 @@ def refusal(result: Result, held_min: float = HELD_MIN) -> str:
     if not timely:
         return f"nothing is remembered that fits the time: {'; '.join(result.trace.reading)}"
     best = timely[0]
-    if best.score < (min(held_min, SINGLED_MIN) if best.note else held_min):
+    if not result.only_time and best.score < (min(held_min, SINGLED_MIN) if best.note else held_min):
         return "nothing that is remembered answers this"
     if result.lead is not None and result.lead < LEAD_MIN and not best.note:
         return "what is remembered of this is somebody else's"
@@ -65,7 +67,7 @@ def _told(hits: Sequence[Hit]) -> Iterator[Hit]:
     for hit in timely:
         turn = hit.turn_ids[0] if hit.turn_ids else hit.fact_id or ""
         room = len(turns) < _TURNS_MAX if turn not in turns else len(turns) == 1 and turns[turn] < _BEST_TURN_MAX
-        if room and hit.score >= timely[0].score * _AS_GOOD:
+        if room and hit.score >= timely[0].score * (_AS_GOOD_IN_TURN if turn in turns else _AS_GOOD):
             turns[turn] = turns.get(turn, 0) + 1
             yield hit
 

@@ -37,10 +37,10 @@ def ask_steps(
     if not model or not result.hits or result.hits[0].score < WORTH_ASKING:
         return answer(result, request.text)
     reply: ChatReply = yield Tell(answer_request(request.text, result), result)
-    usage = result.trace.usage + reply.usage
+    spent = {**result.trace.spent, "answer": reply.usage}
     text = None if reply.value is None else reply.value.get("text")
     if not isinstance(text, str) or not text.strip():
         note = f"the model did not answer ({reply.failure or 'an empty answer'}): the evidence speaks for itself"
         fallbacks = (*result.trace.fallbacks, note)
-        return answer(replace(result, trace=replace(result.trace, fallbacks=fallbacks, usage=usage)), request.text)
-    return read_reply(text, replace(result, trace=replace(result.trace, usage=usage)))
+        return answer(replace(result, trace=replace(result.trace, fallbacks=fallbacks, spent=spent)), request.text)
+    return read_reply(text, replace(result, trace=replace(result.trace, spent=spent)))

@@ -25,7 +25,7 @@ from memforest_ray.trees.leaves import day_of
 from memforest_ray.trees.nodes import UNKNOWN_MS
 from memforest_ray.trees.tree import Child, Leaf, Node
 
-__all__ = ["LEVELS_MAX", "OPENED_MAX", "SHOWN_MAX", "llm", "planner", "planner_embed"]
+__all__ = ["LEVELS_MAX", "OPENED_MAX", "SHOWN_MAX", "card", "llm", "planner", "planner_embed"]
 
 LEVELS_MAX: Final = 8
 """Ranking calls of one query: a tree of fan-out 4 with more levels has over 65,000 leaves."""
@@ -72,10 +72,9 @@ def planner_embed(inquiry: Inquiry, trees: Sequence[RecalledTree], allowed: Allo
         other = inquiry if vector is None else rephrased(inquiry, vector)
         found = embed(other, [tree])
         browsed.nodes_visited += found.nodes_visited
-        for item, likeness in found.leaves.items():
-            browsed.leaves[item] = max(browsed.leaves.get(item, likeness), likeness)
-            own = other.item_likeness(item)
-            browsed.own[item] = max(browsed.own.get(item, own), own)
+        if found.reached is not None:
+            browsed.own = found.reached.of_inquiry(other).joined(browsed.own)
+            browsed.reached = found.reached.joined(browsed.reached)
     return browsed
 
 
@@ -88,13 +87,13 @@ def _planned(inquiry: Inquiry, trees: Sequence[RecalledTree]) -> Steps[tuple[dic
     """What to look for, by tree. When that fails: what likeness finds instead."""
     if not trees:
         return {}, Browsed()
-    lines = [f"{number}. {_card(inquiry, tree.scope)}" for number, tree in enumerate(trees, start=1)]
+    lines = [f"{number}. {card(inquiry, tree.scope)}" for number, tree in enumerate(trees, start=1)]
     text = "\n".join((asked_line(inquiry), "Trees:", *lines))
     replies: Sequence[ChatReply] = yield Consult((PLAN.request(text, urgent=True),))
     reply = replies[0]
     if reply.value is None:
-        return {}, _fallen_back(inquiry, trees, Browsed(usage=reply.usage), "plan", reply)
-    return _looks(reply.value, trees), Browsed(usage=reply.usage)
+        return {}, _fallen_back(inquiry, trees, Browsed(spent={"plan": reply.usage}), "plan", reply)
+    return _looks(reply.value, trees), Browsed(spent={"plan": reply.usage})
 
 
 def _looks(value: Mapping[str, Any], trees: Sequence[RecalledTree]) -> dict[ScopeId, str]:
@@ -122,7 +121,7 @@ def _ranked(
         if not shown:
             break
         grades, reply = yield from graded(inquiry, [_entry(inquiry, each, looks) for each in shown])
-        browsed.usage += reply.usage
+        browsed.charge("rank", reply.usage)
         if reply.value is None:
             return _fallen_back(inquiry, trees, browsed, "rank", reply)
         opened = []
@@ -143,7 +142,7 @@ def _fallen_back(
     """What likeness finds, with what was asked in vain."""
     found = embed(inquiry, trees)
     note = f"the model did not {what} ({reply.failure or 'no answer'}): likeness decided"
-    return replace(found, usage=browsed.usage, fallbacks=[note])
+    return replace(found, spent=browsed.spent, fallbacks=[note])
 
 
 def _shown(inquiry: Inquiry, opened: Sequence[tuple[ScopeId, Child]], allowed: Allowed) -> list[_Shown]:
@@ -214,8 +213,8 @@ def _day(instant_ms: int) -> str:
     return "unknown" if instant_ms >= UNKNOWN_MS else day_of(instant_ms)
 
 
-def _card(inquiry: Inquiry, scope: ScopeId) -> str:
-    """What a planner is told of a tree: its summary only when nothing in it is of later."""
+def card(inquiry: Inquiry, scope: ScopeId) -> str:
+    """What a model that chooses among trees is told of one: its summary only when nothing in it is of later."""
     family, _, name = scope.partition(":")
     title = {"entity": f"about {name}", "session": f"conversation {name}"}.get(family, "things that belong together")
     root = inquiry.version.trees[scope].root

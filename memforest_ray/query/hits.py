@@ -14,7 +14,7 @@ from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.rank import Scores
 from memforest_ray.query.recall import scopes_of
 from memforest_ray.query.result import Hit, Why
-from memforest_ray.trees.leaves import cell_leaf, day_of
+from memforest_ray.trees.leaves import cell_order, day_of
 from memforest_ray.trees.nodes import UNKNOWN_MS
 from memforest_ray.trees.routing import session_scope
 from memforest_ray.trees.tree import Leaf, Node, OrderKey
@@ -40,7 +40,7 @@ class HitMaker:
         places = [(told.session_id, turn) for turn in candidate.turns] if first else []
         turns = dict.fromkeys((*places, *fact.turns))
         event = candidate.event if mention is not None and candidate.event is not None else fact.event
-        scope = self._scope(ItemId(fact.id), session_scope(told.session_id))
+        scope = self._scope(ItemId(fact.id), self._session_scope(told.session_id))
         return Hit(
             text=candidate.text,
             kind="fact",
@@ -113,7 +113,7 @@ class HitMaker:
         session = self.inquiry.version.sessions[cell.session_id]
         turns = dict.fromkeys(span.turn for span in cell.spans if session.turns[span.turn].hole is None)
         ranked = sorted(turns, key=lambda turn: -self._place_score(cell, turn))  # stable: equals in order
-        scope = session_scope(cell.session_id)
+        scope = self._session_scope(cell.session_id)
         return Hit(
             text=cell_text(session, cell),
             kind="cell",
@@ -126,7 +126,7 @@ class HitMaker:
             event_time=None,
             score=score,
             tree=scope,
-            path=self._path(scope, cell_leaf(session, cell).order),
+            path=self._path(scope, cell_order(cell)),
             note=CORRECTED if self._corrected(cell) else "",
             why=self._why_cell(cell, ranked, score) if ranked and self.inquiry.request.explain else None,
         )
@@ -143,6 +143,10 @@ class HitMaker:
         number = self.inquiry.place_number(cell.session_id, turn)
         return float(self.scores.places[number]) if number >= 0 else 0.0
 
+    def _session_scope(self, session: SessionId) -> ScopeId:
+        """Where a session's dialogue stands; nowhere in a forest without such trees."""
+        return session_scope(session) if "session" in self.inquiry.version.birth.families else ScopeId("")
+
     def _scope(self, item: ItemId, otherwise: ScopeId) -> ScopeId:
         """The tree it was most likely found in."""
         scopes = scopes_of(self.inquiry, item)
@@ -156,12 +160,14 @@ class HitMaker:
         """First to last day of each node, of those that hold nothing from after `as_of`."""
         for node in nodes:
             if self.inquiry.known(node):
-                yield f"{_day(node.first)} to {_day(node.last)}"
+                yield _interval(node.first[0], node.last[0])
 
 
-def _day(order: OrderKey) -> str:
-    return "unknown" if order[0] >= UNKNOWN_MS else _day_of(order[0])
+@lru_cache(maxsize=4_096)
+def _interval(first_ms: int, last_ms: int) -> str:
+    """From day to day; the same nodes are shown again and again."""
+    return f"{_day(first_ms)} to {_day(last_ms)}"
 
 
-_day_of = lru_cache(maxsize=4_096)(day_of)
-"""The same nodes are shown again and again."""
+def _day(instant_ms: int) -> str:
+    return "unknown" if instant_ms >= UNKNOWN_MS else day_of(instant_ms)

@@ -71,14 +71,6 @@ class Inquiry:
         number = self.fact_number(id)
         return float(self.facts[number]) if number >= 0 else 0.0
 
-    def item_likeness(self, item: ItemId) -> float:
-        """A fact's or a cell's likeness; 0 when this query may not see it."""
-        if item[0] == "f":
-            return self.likeness_of(FactId(item))
-        row = self.version.index.row_of(item)
-        number = -1 if row is None else int(self.corpus.dialogue.number_of_row[row])
-        return float(self.cells[number]) if number >= 0 else 0.0
-
     def fact_number(self, id: FactId) -> int:  # noqa: A002 - the field's name
         """A fact's number in the corpus; -1 when this query may not see it."""
         row = self.version.index.row_of(id)
@@ -127,6 +119,11 @@ class Inquiry:
         if as_of is None:
             return np.ones(rows.shape, bool)
         return np.less_equal(self.version.index.nodes.table["latest"][rows], as_of)
+
+    def likenesses_of(self, nodes: Integers, otherwise: Floats) -> Floats:
+        """Those of nodes, by their rows; `otherwise` where a summary tells what is not to be known yet."""
+        found = self.nodes.at(nodes)
+        return found if self.request.as_of_ms is None else np.where(self.may_show(nodes), found, otherwise)
 
     def node_likeness(self, node: Node, otherwise: float) -> float:
         """The node's likeness; `otherwise` when its summary tells what is not to be known yet."""

@@ -13,10 +13,9 @@ import numpy as np
 
 from memforest_ray.index.corpus import Corpus, numbering
 from memforest_ray.index.foliage import AllNodes, NodeLikenesses, SomeNodes
-from memforest_ray.index.lexical import Floats, dense
-from memforest_ray.index.neighbours import similarities_of
+from memforest_ray.index.lexical import Floats, bm25_of, dense
 from memforest_ray.index.table import Integers
-from memforest_ray.index.vectors import similarities
+from memforest_ray.index.vectors import similarities, similarities_of
 from memforest_ray.index.view import CELLS, FACTS, IndexView
 from memforest_ray.query.directions import look
 from memforest_ray.query.question import Question
@@ -27,10 +26,14 @@ __all__ = ["Said", "likenesses", "likenesses_within", "may_narrow", "near_part",
 
 _NEAREST: Final = 48
 """Facts, and cells, whose sessions are looked at: several times what a query shows."""
+_LOOKED_AT: Final = 384
+"""Facts among which those of one whom a question names are looked for first: a graph comes by them anyway."""
 _WORDED: Final = 24
 """Facts, and turns, with most of the question's words, whose sessions are."""
 _HITS_MAX: Final = 50
 """Of a query that may be narrowed: more hits want more of the forest."""
+_NARROWED: Final = ("embed", "flat")
+"""Modes that may be: the others go by roots, or ask models, which takes longer than looking at everything."""
 _NO_FILTERS: Final = Filters()
 
 
@@ -79,20 +82,23 @@ def may_narrow(index: IndexView, request: QueryRequest) -> bool:
         return False
     if request.expand != "facts" or request.k > _HITS_MAX:
         return False
-    return look(request.text).direction is None and not read_time(request.text, None, request.zone).names_time
+    if request.mode not in _NARROWED or look(request.text).direction is not None:
+        return False
+    reading = read_time(request.text, None, request.zone)
+    return not (reading.names_time or reading.ahead)
 
 
 def near_part(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> tuple[Corpus, Said]:
     """The sessions that are near a question, and what its words say of them, weighed as in the whole corpus."""
     dialogue, statements = corpus.dialogue, corpus.statements
     in_places, in_facts = dialogue.found(question.terms), statements.found(question.terms)
-    words = _weighed(in_facts, statements.damping)
+    words = bm25_of(in_facts, statements.damping)
     near = np.zeros(len(dialogue.starts), bool)
     for places in (
         statements.told.rights_of(_near_facts(index, corpus, query, question)),
         statements.told.rights_of(_most(words)),
         dialogue.held.rights_of(_near_cells(index, corpus, query)),
-        _most(_weighed(in_places, dialogue.window_damping)),
+        _most(bm25_of(in_places, dialogue.window_damping)),
     ):
         near[dialogue.session_of[places]] = True
     narrowed = corpus.among(np.flatnonzero(near))
@@ -111,26 +117,22 @@ def near_part(index: IndexView, corpus: Corpus, query: Floats, question: Questio
 def _near_facts(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> Integers:
     """The nearest facts, by number; of somebody whom it names, and whose tree has a graph, those in that tree, too."""
     named = [scope for scope in index.graphs if scope.startswith("entity:") and question.names(scope[7:])]
-    rows = np.concatenate([index.near(name).nearest(query, _NEAREST)[0] for name in (FACTS, *named)])
+    looked_at = index.near(FACTS).nearest(query, _LOOKED_AT if named else _NEAREST)[0]
+    rows = np.concatenate([looked_at[:_NEAREST], *(_near_leaves(index, name, query, looked_at) for name in named)])
     numbers: Integers = corpus.statements.number_of_row[rows]
     return numbers[numbers >= 0]
+
+
+def _near_leaves(index: IndexView, scope: str, query: Floats, looked_at: Integers) -> Integers:
+    """The leaves of a tree that are nearest: among the nearest facts of all, else by the tree's own graph."""
+    leaves = index.near(scope)
+    found = looked_at[leaves.members[looked_at]]
+    return found[:_NEAREST] if len(found) >= _NEAREST else leaves.nearest(query, _NEAREST)[0]
 
 
 def _near_cells(index: IndexView, corpus: Corpus, query: Floats) -> Integers:
     numbers: Integers = corpus.dialogue.number_of_row[index.near(CELLS).nearest(query, _NEAREST)[0]]
     return numbers[numbers >= 0]
-
-
-def _weighed(found: Sequence[tuple[Integers, Floats]], held: Floats) -> Floats:
-    """`bm25` of all texts, made of what was found alone, where each text comes once for a word."""
-    texts = len(held)
-    holding = np.array([len(where) for where, _ in found], np.float64)
-    weights = np.log1p((texts - holding + 0.5) / (holding + 0.5))
-    most = float(weights.sum())
-    values = np.zeros(texts, np.float32)
-    for (where, counts), weight in zip(found, weights.tolist(), strict=True):
-        np.add.at(values, where, np.float32(weight / most) * counts / (counts + held[where]))
-    return values
 
 
 def _within(numbers: Integers, where: Integers, counts: Floats) -> tuple[Integers, Floats]:

@@ -1,5 +1,6 @@
 """Picks: the facts that a question's words about time single out, and those that they rule out."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,6 +15,7 @@ from memforest_ray.index.lexical import Floats
 from memforest_ray.index.rows import index_words
 from memforest_ray.index.table import UNKNOWN, Integers
 from memforest_ray.index.vectors import similarities
+from memforest_ray.query.amounts import amounts
 from memforest_ray.query.bearings import Bearings, Span
 from memforest_ray.query.chains import Chain, Entry, asks_no_more, chains, subjects
 from memforest_ray.query.directions import Direction
@@ -21,7 +23,7 @@ from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.temporal import TimeReading, says_no_more, within
 from memforest_ray.trees.leaves import day_of
 from memforest_ray.trees.routing import entity_key, entity_scope
-from memforest_ray.trees.tree import Leaf
+from memforest_ray.trees.tree import OrderKey
 
 __all__ = ["Pick", "Picked", "pick"]
 
@@ -41,6 +43,8 @@ _ALIKE: Final = 0.7
 race yesterday" and "49:57 at the race yesterday" .79 ..."""
 _ALIKE_SHARE: Final = 0.8
 """... and the part of what the best holds of the question's words that it must hold, too."""
+_TELLS_BOTH: Final = re.compile(r"\b(?:before|after|prior to|until|since|following|then)\b|之[前后]|以[前后]|पहले|बाद")
+"""What a statement says that tells of a happening and of what was before or after it."""
 _DAY_MS: Final = 86_400_000
 
 
@@ -74,6 +78,8 @@ def pick(inquiry: Inquiry, bearings: Bearings, scores: Floats, neighbour: float)
     reading = bearings.reading
     if reading.direction is Direction.SPAN:
         return Picked(tuple(_ends(bearings.spans)))
+    if not (reading.anchors or reading.intervals) and (told := amounts(inquiry, reading.direction, scores)):
+        return Picked((Pick(told.fact, told.mention, told.note),), told.others)
     found = _asked_for(inquiry, bearings, scores)
     if found:
         return _joined([_of_chain(chain, bearings) for chain in found])
@@ -205,8 +211,11 @@ def _beside_happening(inquiry: Inquiry, bearings: Bearings, scores: Floats, neig
     """Without a chain: what lies on the right side of a happening and is like what is asked for."""
     vague = _asks_for_anything(inquiry, bearings.reading.topic)
     excluded = _wrong_side(inquiry, bearings)
-    untimely = frozenset(fact.id for fact in bearings.happenings if vague)
-    if bearings.reading.direction not in (Direction.BEFORE, Direction.AFTER) or bearings.spans[0].fact is None:
+    beside = bearings.reading.direction in (Direction.BEFORE, Direction.AFTER)
+    own = [fact for fact in bearings.happenings if not _TELLS_BOTH.search(fact.text)]
+    untimely = frozenset(fact.id for fact in own if vague or beside)
+    excluded[[inquiry.fact_number(fact.id) for fact in bearings.happenings if fact not in own]] = False
+    if not beside or bearings.spans[0].fact is None:
         return Picked((), untimely, excluded)  # a bare date has no neighbours: everything lies before or after it
     facts = _beside_in_trees(inquiry, bearings.spans[0].fact, before=bearings.reading.direction is Direction.BEFORE)
     if vague:
@@ -237,21 +246,25 @@ def _beside_in_trees(inquiry: Inquiry, happening: Fact, *, before: bool) -> Iter
     """Facts of those whom the question names, else of whoever told of the happening, the nearest first."""
     told: set[str] = {happening.id}
     for subject in subjects(inquiry) or [entity_key(happening.speaker)]:
-        tree = inquiry.version.trees.get(entity_scope(subject))
-        if tree is None:
-            continue
-        beside = tree.before if before else tree.after
-        for leaf in beside(fact_order(inquiry.version.facts.get(happening.id) or happening), _NEIGHBOURS):
-            fact = _visible(inquiry, leaf)
-            if fact is not None and leaf.item not in told:
-                told.add(leaf.item)
+        order = fact_order(inquiry.version.facts.get(happening.id) or happening)
+        for name in _neighbours(inquiry, subject, order, before=before):
+            fact = inquiry.fact(name) if inquiry.fact_number(name) >= 0 else None
+            if fact is not None and name not in told:
+                told.add(name)
                 yield fact
 
 
-def _visible(inquiry: Inquiry, leaf: Leaf) -> Fact | None:
-    """The leaf's fact, when this query may see it."""
-    name = FactId(leaf.item)
-    return inquiry.fact(name) if inquiry.fact_number(name) >= 0 else None
+def _neighbours(inquiry: Inquiry, subject: str, order: OrderKey, *, before: bool) -> Iterator[FactId]:
+    """Facts of a subject on one side of a place among its leaves, the nearest first; also where it has no tree."""
+    version = inquiry.version
+    tree = version.trees.get(entity_scope(subject))
+    if tree is not None:
+        beside = tree.before if before else tree.after
+        yield from (FactId(leaf.item) for leaf in beside(order, _NEIGHBOURS))
+    elif "entity" not in version.birth.families:
+        facts = filter(None, map(version.facts.get, version.entities.members(subject)))
+        placed = sorted(((fact_order(fact), fact.id) for fact in facts), reverse=before)
+        yield from [name for place, name in placed if (place < order if before else place > order)][:_NEIGHBOURS]
 
 
 def _wrong_side(inquiry: Inquiry, bearings: Bearings) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from memforest_ray.facts.words import query_tokens, stem, word_set, words
+from memforest_ray.facts.words import query_tokens, stem, unaccented, word_set, words
 
 __all__ = ["OWN_SPEAKER", "Question"]
 
@@ -69,4 +69,4 @@ def _terms(text: str) -> tuple[str, ...]:
 
 
 def _names(text: str) -> list[str]:
-    return [word.removesuffix("'s") for word in words(text)]
+    return [unaccented(word.removesuffix("'s")) for word in words(text)]

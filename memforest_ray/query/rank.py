@@ -3,26 +3,30 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memforest_ray.facts.candidates import CANDIDATES_MAX
 from memforest_ray.ids import FactId, ItemId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import UNKNOWN, Integers
 from memforest_ray.query.allowed import Allowed
-from memforest_ray.query.browse import Browsed
+from memforest_ray.query.browse import Browsed, Reached
 from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.rereading import Reread
-from memforest_ray.query.temporal import TimeReading, within
+from memforest_ray.query.temporal import TimeReading, told_ahead, within
 from memforest_ray.trees.tree import OrderKey, order_key
 
 __all__ = ["Found", "Ranking", "Scores", "in_order", "leaf_order", "score", "without"]
 
 
-_FIRST = 256
+_FIRST: Final = 256
 """Facts and places that are put in order at once: more than most queries show."""
+
+
+_GRAINS: Final = np.float32(1e6)
+"""Scores that are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Ranking:
     the evidence gains when its signal goes from 0 to 1.
     """
 
-    bias: float = -11.0
+    bias: float = -10.5
     """Most of a memory answers nothing. Set so that 0.5 parts what answers from what does not."""
     temperature: float = 2.0
     """Divides the logit: signals go together, so their sum is surer of itself than it is right."""
@@ -53,7 +57,7 @@ class Ranking:
     """The same share in the statement alone: of those of one turn, the one that says it."""
     session: float = 3.6
     """The same share in the whole session: what it is about."""
-    speaker: float = 1.0
+    speaker: float = 2.0
     """The question names one person, and that one speaks."""
     length: float = 0.34
     """Per e-fold of words: "Sounds great!" answers nothing."""
@@ -63,6 +67,9 @@ class Ranking:
     """The question asks for a time, and the fact has one."""
     within: float = 1.75
     """The question names a time, and this lies in it."""
+    ahead: float = 1.0
+    """The question asks for what is to come, and this was told before it was to happen; and once more, when it lies
+    after the instant at which the question is asked."""
     tree: float = 1.05
     """Likeness, above `tree_floor`, of the node that a browse found it under."""
     tree_floor: float = 0.15
@@ -115,19 +122,18 @@ def score(
     inquiry: Inquiry, browsed: Browsed, reading: TimeReading, ranking: Ranking, again: Reread | None = None
 ) -> Scores:
     """Fuse what the question's words, vector, people and times say, the browse, and what was read `again`."""
-    if browsed.own:
-        own_facts, own_cells = _spread(inquiry, browsed.own)
+    if browsed.own is not None:
+        own = browsed.own
         inquiry = replace(
-            inquiry, facts=np.maximum(inquiry.facts, own_facts), cells=np.maximum(inquiry.cells, own_cells)
+            inquiry, facts=np.maximum(inquiry.facts, own.facts), cells=np.maximum(inquiry.cells, own.cells)
         )
     told = _Told.of(inquiry)
     shared = _shared(inquiry, ranking, told)
     around = sum(shared.values(), np.zeros(len(inquiry.corpus.dialogue.places), np.float32))
-    tree_facts, tree_cells = _spread(inquiry, browsed.leaves)
-    judged_facts, judged_cells = _spread(inquiry, browsed.judged)
+    reached = Reached.of(inquiry, browsed.leaves).joined(browsed.reached)
     floor = np.float32(ranking.tree_floor)
-    of_trees = _Found(np.maximum(tree_facts - floor, 0), np.maximum(tree_cells - floor, 0))
-    of_models = _Found(judged_facts, judged_cells)
+    of_trees = Reached(np.maximum(reached.facts - floor, 0), np.maximum(reached.cells - floor, 0))
+    of_models = Reached.of(inquiry, browsed.judged) if browsed.judged else None
     facts = _fact_parts(inquiry, ranking, told, of_trees, of_models)
     places = _place_parts(inquiry, ranking, told, of_trees, of_models)
     if again is not None:
@@ -138,6 +144,8 @@ def score(
         inside = within(reading, statements.starts, statements.ends, statements.sources)
         facts["within"] = np.float32(ranking.within) * inside
         places["within"] = np.float32(ranking.within) * within(reading, unknown, unknown, dialogue.sources)
+    if reading.ahead:
+        facts["ahead"] = np.float32(ranking.ahead) * _ahead(inquiry)
     return Scores(
         _probability(sum(facts.values(), inquiry.corpus.statements.from_places(around)), ranking),
         _probability(sum(places.values(), around), ranking),
@@ -145,6 +153,15 @@ def score(
         places,
         shared,
     )
+
+
+def _ahead(inquiry: Inquiry) -> Floats:
+    """Of each fact, whether it was told ahead, plus whether it is still to come."""
+    statements, asked_ms = inquiry.corpus.statements, inquiry.asked_ms
+    known = statements.starts != UNKNOWN
+    told = told_ahead(statements.starts, statements.sources)
+    coming = known & (statements.ends > asked_ms) if asked_ms is not None else np.zeros(len(known), bool)
+    return np.asarray(told.astype(np.float32) + coming, np.float32)
 
 
 def without(
@@ -179,14 +196,6 @@ class _Told:
         return cls(cells, turns, inquiry.question.named(inquiry.speakers))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Values of what a browse came to, by number of the fact and of the cell."""
-
-    facts: Floats
-    cells: Floats
-
-
 def _shared(inquiry: Inquiry, ranking: Ranking, told: _Told) -> dict[str, Floats]:
     return {
         "turn": np.float32(ranking.turn) * told.turns,
@@ -197,7 +206,7 @@ def _shared(inquiry: Inquiry, ranking: Ranking, told: _Told) -> dict[str, Floats
 
 
 def _fact_parts(
-    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: _Found, of_models: _Found
+    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: Reached, of_models: Reached | None
 ) -> dict[str, Floats]:
     dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
     windows = np.maximum(inquiry.words, statements.from_places(inquiry.windows))
@@ -211,15 +220,15 @@ def _fact_parts(
         "tree": np.float32(ranking.tree)
         * np.maximum(of_trees.facts, statements.from_places(dialogue.best_of_cells(of_trees.cells))),
     }
-    if of_models.facts.any():
-        parts["judged"] = np.float32(ranking.judged) * of_models.facts
+    if of_models is not None:
+        parts["judged"] = np.float32(ranking.judged) * np.maximum(of_models.facts, 0)
     if inquiry.question.wants_time:
         parts["dated"] = np.float32(ranking.dated) * (statements.starts != UNKNOWN)
     return parts
 
 
 def _place_parts(
-    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: _Found, of_models: _Found
+    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: Reached, of_models: Reached | None
 ) -> dict[str, Floats]:
     dialogue = inquiry.corpus.dialogue
     parts = {
@@ -229,8 +238,8 @@ def _place_parts(
         "length": np.float32(ranking.length) * np.log1p(dialogue.lengths),
         "tree": np.float32(ranking.tree) * dialogue.best_of_cells(of_trees.cells),
     }
-    if of_models.cells.any():
-        parts["judged"] = np.float32(ranking.judged) * dialogue.best_of_cells(of_models.cells)
+    if of_models is not None:
+        parts["judged"] = np.float32(ranking.judged) * np.maximum(dialogue.best_of_cells(of_models.cells), 0)
     return parts
 
 
@@ -245,28 +254,10 @@ def _passages(inquiry: Inquiry, again: Reread, ranking: Ranking, told: _Told) ->
     return np.where(again.likeness > 0, added, 0).astype(np.float32)
 
 
-def _spread(inquiry: Inquiry, found: Mapping[ItemId, float]) -> tuple[Floats, Floats]:
-    """What a browse says of each fact and each cell; 0 for those that it did not come to."""
-    statements, dialogue = inquiry.corpus.statements, inquiry.corpus.dialogue
-    facts, cells = np.zeros(len(statements.facts), np.float32), np.zeros(len(dialogue.cells), np.float32)
-    if found:
-        rows = inquiry.version.index.rows_of(found)
-        values = np.fromiter(found.values(), np.float32, len(found))
-        of_facts = np.array([item[0] == "f" for item in found])
-        for spread, number_of_row, mine in (
-            (facts, statements.number_of_row, of_facts),
-            (cells, dialogue.number_of_row, ~of_facts),
-        ):
-            here = np.flatnonzero(mine & (rows >= 0))
-            numbers = number_of_row[rows[here]]
-            spread[numbers[numbers >= 0]] = values[here[numbers >= 0]]
-    return facts, cells
-
-
 def _probability(evidence: Floats, ranking: Ranking) -> Floats:
     """The logistic function, rounded so that equal evidence compares equal."""
-    logit = (ranking.bias + evidence.astype(np.float64)) / ranking.temperature
-    return np.round(1.0 / (1.0 + np.exp(-logit)), 6).astype(np.float32)
+    against = np.exp((evidence + np.float32(ranking.bias)) * np.float32(-1 / ranking.temperature))
+    return np.asarray(np.rint(_GRAINS / (1 + against)) / _GRAINS, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,11 +276,7 @@ def in_order(inquiry: Inquiry, scores: Scores, allowed: Allowed) -> Iterator[Fou
     Of a cell that gave as many statements as one may give, more may be in its words: its turns are always shown.
     """
     facts = np.flatnonzero(allowed.facts)
-    told = inquiry.corpus.statements.to_places(
-        allowed.facts.astype(np.float32), np.zeros(len(allowed.places), np.float32)
-    )
-    cut = inquiry.corpus.places_with(CANDIDATES_MAX)
-    places = np.flatnonzero(allowed.places & ((told == 0) | cut))
+    places = np.flatnonzero(allowed.places & _told_by_none(inquiry, allowed))
     values = np.concatenate([scores.facts[facts], scores.places[places]])
     for _, run in groupby(_descending(values), key=lambda number: values[number]):
         entries = [_found(inquiry, int(number), facts, places, float(values[number])) for number in run]
@@ -298,14 +285,25 @@ def in_order(inquiry: Inquiry, scores: Scores, allowed: Allowed) -> Iterator[Fou
         yield from entries
 
 
+def _told_by_none(inquiry: Inquiry, allowed: Allowed) -> NDArray[np.bool_]:
+    """Places that no allowed fact stands for, and those of which facts may not tell all."""
+    corpus = inquiry.corpus
+    if allowed.facts.all():
+        return corpus.shown
+    told = corpus.statements.to_places(allowed.facts.astype(np.float32), np.zeros(len(allowed.places), np.float32))
+    return np.equal(told, 0) | corpus.crowded
+
+
 def _descending(values: Floats) -> Iterator[int]:
     """Numbers by value, the highest first, equals in their order; the many after the first few only when asked for."""
-    rest = np.arange(len(values))
+    least = -np.inf
     if len(values) > _FIRST:
         least = np.partition(values, len(values) - _FIRST)[len(values) - _FIRST]
-        first, rest = np.flatnonzero(values >= least), np.flatnonzero(values < least)
-        yield from first[np.argsort(-values[first], kind="stable")].tolist()
-    yield from rest[np.argsort(-values[rest], kind="stable")].tolist()
+    first = np.flatnonzero(values >= least)
+    yield from first[np.argsort(-values[first], kind="stable")].tolist()
+    if len(first) < len(values):
+        rest = np.flatnonzero(values < least)
+        yield from rest[np.argsort(-values[rest], kind="stable")].tolist()
 
 
 def _found(inquiry: Inquiry, number: int, facts: Integers, places: Integers, value: float) -> Found:

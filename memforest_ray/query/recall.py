@@ -1,16 +1,16 @@
 """Forest recall: which trees to look into, from their roots and from the facts and cells that match."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memforest_ray.ids import FactId, ItemId, ScopeId
-from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import Integers
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.result import RecalledTree
-from memforest_ray.trees.routing import entity_key, entity_scope, scope_family
+from memforest_ray.trees.routing import FAMILIES, entity_key, entity_scope, scope_family
 
 __all__ = ["TREES_MAX", "recall", "scopes_of", "strongest"]
 
@@ -23,17 +23,16 @@ _WITNESSES: Final = 32
 
 def recall(inquiry: Inquiry, root_share: float, trees_max: int = TREES_MAX) -> tuple[RecalledTree, ...]:
     """The best trees by `root_share` x root's likeness + the rest x the best likeness of something in it."""
-    facts = _best_by_scope(inquiry)
-    families, trees = inquiry.request.families, inquiry.version.trees
-    scopes = [scope for scope in facts.keys() | _by_root(inquiry) if scope_family(scope) in families and scope in trees]
-    found: list[tuple[float, ScopeId, float, float]] = []
-    for scope, known in zip(scopes, _root_likenesses(inquiry, scopes), strict=True):
-        fact = facts.get(scope, 0.0)
-        root = fact if known is None else known  # a tree of one leaf has that leaf for its root
-        found.append((-round(root_share * root + (1 - root_share) * max(fact, 0.0), 6), scope, root, fact))
-    found.sort()
+    facts, families = _best_by_scope(inquiry), inquiry.request.families
+    known = facts.keys() | _by_root(inquiry)
+    scopes = list(known) if families >= FAMILIES else [scope for scope in known if scope_family(scope) in families]
+    best = np.array([facts.get(scope, 0.0) for scope in scopes], np.float64)
+    roots = _root_likenesses(inquiry, scopes, best)
+    scores = np.round(root_share * roots + (1 - root_share) * np.maximum(best, 0), 6)
+    order = sorted(strongest(scores, trees_max).tolist(), key=lambda place: (-scores[place], scopes[place]))
     return tuple(
-        RecalledTree(scope, -score, round(root, 6), round(fact, 6)) for score, scope, root, fact in found[:trees_max]
+        RecalledTree(scopes[place], float(scores[place]), round(float(roots[place]), 6), round(float(best[place]), 6))
+        for place in order[:trees_max]
     )
 
 
@@ -48,24 +47,22 @@ def _by_root(inquiry: Inquiry) -> set[ScopeId]:
     return {ScopeId(names[scope]) for scope in index.nodes.table["scope"][best].tolist()}
 
 
-def _root_likenesses(inquiry: Inquiry, scopes: Sequence[ScopeId]) -> list[float | None]:
-    """Of each tree's root, 0 for one that tells what is not to be known yet; None for a tree of one leaf."""
+def _root_likenesses(inquiry: Inquiry, scopes: Sequence[ScopeId], leaves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each tree's root, 0 for one that tells what is not to be known yet; of a tree of one leaf that leaf's."""
     rows = inquiry.version.index.roots_of(scopes)
     there = rows >= 0
-    found: list[float | None] = [None] * len(scopes)
-    values = np.where(inquiry.may_show(rows[there]), inquiry.nodes.at(rows[there]), 0)
-    for place, value in zip(np.flatnonzero(there).tolist(), values.tolist(), strict=True):
-        found[place] = value
+    found = leaves.copy()
+    found[there] = np.where(inquiry.may_show(rows[there]), inquiry.nodes.at(rows[there]), 0)
     return found
 
 
 def _best_by_scope(inquiry: Inquiry) -> dict[ScopeId, float]:
     """For each tree that holds one of the best facts or cells, the best likeness of these."""
     best: dict[ScopeId, float] = {}
-    for item, likeness in _witnesses(inquiry):
-        for scope in scopes_of(inquiry, item):
-            if best.get(scope, -1.0) < likeness:
-                best[scope] = likeness
+    placements, now = inquiry.version.placements, inquiry.request.as_of_ms is None
+    for likeness, item in sorted(_witnesses(inquiry)):  # the best comes last and stays
+        scopes = placements.get(item, _NOWHERE) if now else scopes_of(inquiry, item)
+        best.update(dict.fromkeys(scopes, likeness))
     return best
 
 
@@ -79,18 +76,19 @@ def scopes_of(inquiry: Inquiry, item: ItemId) -> Collection[ScopeId]:
     return [scope for scope in scopes if scope in known or scope_family(scope) != "entity"]
 
 
-def _witnesses(inquiry: Inquiry) -> Iterator[tuple[ItemId, float]]:
+def _witnesses(inquiry: Inquiry) -> list[tuple[float, ItemId]]:
     index, corpus = inquiry.version.index, inquiry.corpus
+    found: list[tuple[float, ItemId]] = []
     for values, rows, ids in (
         (inquiry.facts, corpus.statements.facts, index.facts.ids),
         (inquiry.cells, corpus.dialogue.cells, index.cells.ids),
     ):
         best = strongest(values, _WITNESSES)
-        for row, likeness in zip(rows[best].tolist(), values[best].tolist(), strict=True):
-            yield ItemId(ids[row]), likeness
+        found += zip(values[best].tolist(), [ItemId(ids[row]) for row in rows[best].tolist()], strict=True)
+    return found
 
 
-def strongest(values: Floats, count: int) -> Integers:
+def strongest(values: NDArray[np.floating], count: int) -> Integers:
     """Numbers of the `count` highest values, and of all that equal the last of them: no tie is cut at random."""
     if len(values) <= count:
         return np.arange(len(values))

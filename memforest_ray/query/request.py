@@ -9,7 +9,7 @@ from memforest_ray.facts.candidates import Kind, Mention
 from memforest_ray.facts.instants import TimeLike, parse_instant, zone_of
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.ids import SessionId
-from memforest_ray.trees.routing import entity_key
+from memforest_ray.trees.routing import FAMILIES, entity_key
 
 __all__ = ["FACT_KINDS", "KINDS", "K_MAX", "Filters", "QueryRequest"]
 
@@ -20,7 +20,6 @@ FACT_KINDS: Final = tuple(kind.value for kind in Kind)
 """Of facts."""
 KINDS: Final = ("fact", "cell", *FACT_KINDS)
 """Of hits."""
-_FAMILIES: Final = frozenset({"session", "entity", "scene"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class QueryRequest:
     since_ms: int | None = None
     until_ms: int | None = None
     """Event time (source time where there is none) within [since, until)."""
-    families: frozenset[str] = _FAMILIES
+    families: frozenset[str] = FAMILIES
     """Which families of trees are recalled and browsed."""
     filters: Filters = field(default_factory=Filters)
     token_budget: int | None = None
@@ -89,7 +88,7 @@ class QueryRequest:
     zone: str | None = None
     """IANA name of the zone whose days the question means; UTC when not given."""
     rerank: bool = False
-    """Whether a chat model grades the best hits, and they are ranked by that, too."""
+    """Whether a chat model grades the best hits, and they are ranked by that, too; with `complete` the trees."""
     explain: bool = False
     """Whether each hit tells what its score is made of."""
     at_least: int | None = None
@@ -111,7 +110,7 @@ class QueryRequest:
         session: str | None = None,
         entity: str | None = None,
         metadata: Mapping[str, str] | None = None,
-        families: Iterable[str] = _FAMILIES,
+        families: Iterable[str] = FAMILIES,
         **bounds: Any,
     ) -> "QueryRequest":
         """A request as callers write it: times in any form, filters by name. `asked` is when the question was.
@@ -129,26 +128,41 @@ class QueryRequest:
             base_ms=_instant(asked, zone),
             zone=zone,
             filters=Filters(kind, speaker, role, session, entity, _pairs(metadata)),
-            families=frozenset([families] if isinstance(families, str) else families),
+            families=_named(families),
             **bounds,
         )
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not self.text.strip():
             raise InvalidInput("the question is empty; ask in words")
-        if not isinstance(self.k, int) or not 1 <= self.k <= K_MAX:
+        if not _is_whole(self.k) or not 1 <= self.k <= K_MAX:
             raise InvalidInput(f"k is {self.k!r}; it must be a whole number between 1 and {K_MAX}")
-        if self.at_least is not None and (not isinstance(self.at_least, int) or self.at_least < 0):
+        if self.at_least is not None and (not _is_whole(self.at_least) or self.at_least < 0):
             raise InvalidInput(f"at_least is {self.at_least!r}; it must be a receipt, or the version of one")
         if self.since_ms is not None and self.until_ms is not None and self.until_ms <= self.since_ms:
             raise InvalidInput("`until` does not lie after `since`; no time lies between them")
-        if unknown := sorted(self.families - _FAMILIES):
+        if unknown := sorted(map(str, self.families - FAMILIES)):
             raise InvalidInput(f"unknown tree family {unknown[0]!r}; known: entity, scene, session")
         zone_of(self.zone)
         if self.expand not in ("facts", "complete"):
             raise InvalidInput(f"unknown expansion {self.expand!r}; known: complete, facts")
-        if self.token_budget is not None and self.token_budget < 1:
-            raise InvalidInput(f"the token budget is {self.token_budget}; it must be at least 1")
+        if self.token_budget is not None and (not _is_whole(self.token_budget) or self.token_budget < 1):
+            raise InvalidInput(f"the token budget is {self.token_budget!r}; it must be a whole number of at least 1")
+        for name in ("rerank", "explain"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInput(f"the option {name!r} is {getattr(self, name)!r}; it must be True or False")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _named(families: Any) -> frozenset[str]:
+    """The families that a caller names: one, or several."""
+    listed = [families] if isinstance(families, str) else list(families) if isinstance(families, Iterable) else [None]
+    if not all(isinstance(each, str) for each in listed):
+        raise InvalidInput(f"the option 'families' must list names of tree families, not {families!r}")
+    return frozenset(listed)
 
 
 def _pairs(metadata: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memforest_ray.facts.candidates import CANDIDATES_MAX
 from memforest_ray.facts.cells import cell_text
 from memforest_ray.facts.words import fold
 from memforest_ray.ids import CellId
@@ -91,9 +90,8 @@ def _passages(inquiry: Inquiry) -> list[_Passage]:
 
 def _cut_short(inquiry: Inquiry) -> Integers:
     """Places that say more than is kept of them: with as many statements as may be, or long and with none."""
-    untold = inquiry.corpus.statements.told.counts_right() == 0
-    long = untold & (inquiry.corpus.dialogue.lengths >= _LONG_WORDS)
-    return np.flatnonzero(inquiry.corpus.places_with(CANDIDATES_MAX) | long)
+    corpus = inquiry.corpus
+    return np.flatnonzero(corpus.crowded | (corpus.untold & (corpus.dialogue.lengths >= _LONG_WORDS)))
 
 
 def _parts(inquiry: Inquiry, place: int, weights: Mapping[str, float]) -> Iterator[_Passage]:

@@ -1,6 +1,6 @@
 """What a query gives: hits in order, why there are none, and how they were found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -43,6 +43,7 @@ class Hit:
     score: float
     """Absolute, from 0 to 1: what it means does not depend on the other hits."""
     tree: ScopeId
+    """Empty where the memory has no tree that holds it."""
     path: tuple[str, ...] = ()
     """Intervals of the nodes from the tree's root down to it."""
     note: str = ""
@@ -132,10 +133,15 @@ class Trace:
     """What could not be done as asked, one sentence each."""
     reading: tuple[str, ...] = ()
     """What the question was understood to say about time, one phrase each."""
-    usage: ChatUsage = field(default_factory=ChatUsage)
-    """What was asked of a chat model."""
+    spent: Mapping[str, ChatUsage] = field(default_factory=dict, hash=False)
+    """What was asked of a chat model, by what it did: plan, rank, rerank, answer. Retries and failed calls count."""
     asked_ms: int | None = None
     """When the question was taken to be asked, as far as known: never later than what it may know."""
+
+    @property
+    def usage(self) -> ChatUsage:
+        """All of it together."""
+        return sum(self.spent.values(), ChatUsage())
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -144,12 +150,17 @@ class Trace:
             "nodes_visited": self.nodes_visited,
             "fallbacks": list(self.fallbacks),
             "reading": list(self.reading),
-            "usage": {
-                "calls": self.usage.calls,
-                "prompt_tokens": self.usage.prompt_tokens,
-                "completion_tokens": self.usage.completion_tokens,
-            },
+            "usage": _usage_json(self.usage),
+            "spent": {stage: _usage_json(usage) for stage, usage in self.spent.items()},
         }
+
+
+def _usage_json(usage: ChatUsage) -> dict[str, int]:
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +176,8 @@ class Result:
     lead: float | None = None
     """How far the best of whom the question names is ahead of the best of others; None: not asked, or nobody to
     confuse."""
+    only_time: bool = False
+    """Whether the question asks for nothing but what lies in a time, so that whatever does is an answer."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -208,4 +221,5 @@ class Answer:
             "citations": list(self.citations),
             "version": None if self.result is None else self.result.version,
             "hits": [hit.to_json() for hit in hits],
+            "trace": None if self.result is None else self.result.trace.to_json(),
         }

@@ -1,6 +1,6 @@
 """Search: one question to one version. Recall, browse, time, rank, assemble; no I/O, milliseconds."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, Final
@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Version
 from memforest_ray.ids import CellId, ItemId
+from memforest_ray.models.chat import ChatReply
 from memforest_ray.query.allowed import Allowed, filtered, in_time
 from memforest_ray.query.attribution import lead_of
 from memforest_ray.query.bearings import bearings_of
 from memforest_ray.query.browse import Browsed
 from memforest_ray.query.corrected import held_back
 from memforest_ray.query.directions import MEASURED
+from memforest_ray.query.grading import graded
+from memforest_ray.query.guided import card
 from memforest_ray.query.hits import HitMaker
 from memforest_ray.query.inquiry import Inquiry, inquire
 from memforest_ray.query.modes import mode_of
@@ -31,6 +34,7 @@ from memforest_ray.query.rereading import reread
 from memforest_ray.query.result import EmptyReason, Hit, RecalledTree, Result, Trace
 from memforest_ray.query.steps import Embed, Steps, alone
 from memforest_ray.query.temporal import TimeReading, read_time, span_text
+from memforest_ray.trees.leaves import day_of
 from memforest_ray.trees.routing import entity_key
 
 __all__ = ["DEFAULT", "NEIGHBOUR", "search", "search_steps"]
@@ -72,17 +76,20 @@ def search_steps(
     if not len(version.index):
         return _nothing(version, request)
     inquiry = inquire(version, request, vector)
-    reading = read_time(request.text, inquiry.asked_ms, request.zone, _names(inquiry))
+    dated = request.base_ms is not None or request.as_of_ms is not None
+    reading = read_time(request.text, inquiry.asked_ms, request.zone, _names(inquiry), dated=dated)
     time = in_time(inquiry, reading)
     if not time.any:
         return _outside(version, request, reading)
     allowed = filtered(inquiry, time)
     bearings = bearings_of(inquiry, reading, (yield from _vectors(reading)))
     trees_max = max(TREES_MAX, request.k) if request.expand == "complete" else TREES_MAX
-    trees = (
+    trees: Sequence[RecalledTree] = (
         () if request.mode == "flat" and request.expand == "facts" else recall(inquiry, ranking.root_share, trees_max)
     )
     browsed = yield from browse(inquiry, trees[:TREES_MAX], allowed)
+    if request.rerank and request.expand == "complete":
+        trees = yield from _trees_reranked(inquiry, trees, browsed)
     again = yield from reread(inquiry, vector)
     scores = score(inquiry, browsed, reading, ranking, again)
     if again is not None:
@@ -102,10 +109,8 @@ def search_steps(
     trace = _trace(inquiry, reading, trees, browsed)
     if hits:
         lead = lead_of(inquiry, maker.scores, ranking) if attribute else None
-        return Result(version.number, hits, trace, message=picked.missing, lead=lead)
-    return _empty(
-        version, request, EmptyReason.FILTERED, "what was found does not pass the filters or the budget", trace
-    )
+        return Result(version.number, hits, trace, message=picked.missing, lead=lead, only_time=reading.only_time)
+    return _empty(version, request, EmptyReason.FILTERED, _left_out(inquiry), trace)
 
 
 def _names(inquiry: Inquiry) -> frozenset[str]:
@@ -129,11 +134,26 @@ def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_]:
     return untimely
 
 
-def _trace(inquiry: Inquiry, reading: TimeReading, trees: tuple[RecalledTree, ...], browsed: Browsed) -> Trace:
+def _trace(inquiry: Inquiry, reading: TimeReading, trees: Sequence[RecalledTree], browsed: Browsed) -> Trace:
     words_alone = () if inquiry.has_vector else ("the embedder does not know this script: words alone decided",)
-    fallbacks = (*words_alone, *browsed.fallbacks)
+    missing = _missing_families(inquiry)
+    unplanted = (f"this memory was born without {missing} trees: facts and dialogue decided",) * bool(missing)
+    fallbacks = (*words_alone, *unplanted, *browsed.fallbacks)
     mode, visited = inquiry.request.mode, browsed.nodes_visited
-    return Trace(mode, trees[:TREES_MAX], visited, fallbacks, reading.phrases, browsed.usage, inquiry.asked_ms)
+    return Trace(mode, tuple(trees[:TREES_MAX]), visited, fallbacks, reading.phrases, browsed.spent, inquiry.asked_ms)
+
+
+def _missing_families(inquiry: Inquiry) -> str:
+    """The families of trees that are asked for when the memory has none of them; else nothing."""
+    wanted = inquiry.request.families
+    return "" if wanted & inquiry.version.birth.families else " or ".join(sorted(wanted))
+
+
+def _left_out(inquiry: Inquiry) -> str:
+    missing = _missing_families(inquiry)
+    if missing and inquiry.request.expand == "complete":
+        return f"whole trees were asked for, and this memory was born without {missing} trees"
+    return "what was found does not pass the filters or the budget"
 
 
 def _empty(
@@ -148,12 +168,13 @@ def _nothing(version: Version, request: QueryRequest) -> Result:
 
 def _outside(version: Version, request: QueryRequest, reading: TimeReading) -> Result:
     bounds = (request.since_ms, request.until_ms)
-    asked = [span_text(*bounds)] * (bounds != (None, None)) + list(reading.phrases) * reading.only_time
+    asked = [span_text(*bounds)] * (bounds != (None, None)) + list(reading.times) * reading.only_time
+    times = [f"for {'; '.join(asked)}"] * bool(asked)
     if request.as_of_ms is not None:
-        asked.append(f"as of {span_text(None, request.as_of_ms + 1)}")
-    if not asked:
+        times.append(f"as of {day_of(request.as_of_ms)}")
+    if not times:
         return _nothing(version, request)
-    message = f"nothing is remembered for {'; '.join(asked)}"
+    message = f"nothing is remembered {' '.join(times)}"
     return _empty(version, request, EmptyReason.NO_MATCH, message, Trace(request.mode, reading=reading.phrases))
 
 
@@ -178,7 +199,7 @@ def _ranked(inquiry: Inquiry, maker: HitMaker, allowed: Allowed, picked: Picked)
             yield maker.of_cell(cell, found.score)
 
 
-def _complete(inquiry: Inquiry, maker: HitMaker, trees: tuple[RecalledTree, ...], allowed: Allowed) -> Iterator[Hit]:
+def _complete(inquiry: Inquiry, maker: HitMaker, trees: Sequence[RecalledTree], allowed: Allowed) -> Iterator[Hit]:
     """The best trees, each with all its leaves in order of time; an item that stands in several trees once."""
     told: set[ItemId] = set()
     for tree in trees[: inquiry.request.k]:
@@ -188,15 +209,31 @@ def _complete(inquiry: Inquiry, maker: HitMaker, trees: tuple[RecalledTree, ...]
                 yield from maker.of_leaf(leaf, tree.scope)
 
 
+def _trees_reranked(inquiry: Inquiry, trees: Sequence[RecalledTree], browsed: Browsed) -> Steps[Sequence[RecalledTree]]:
+    """The recalled trees in the order that a model's grades give them, the first of them at least."""
+    if not trees:
+        return trees
+    first, rest = trees[:RERANKED_MAX], trees[RERANKED_MAX:]
+    grades, reply = yield from graded(inquiry, [card(inquiry, tree.scope) for tree in first])
+    _note(browsed, reply)
+    order = sorted(range(len(first)), key=lambda place: -grades.get(place, 0.0))  # stable: equals as they were recalled
+    return (*(first[place] for place in order), *rest)
+
+
+def _note(browsed: Browsed, reply: ChatReply) -> None:
+    """What a rerank has cost, and whether it came to nothing."""
+    browsed.charge("rerank", reply.usage)
+    if reply.value is None:
+        browsed.fallbacks.append(f"the model did not rerank ({reply.failure or 'no answer'}): scores decided")
+
+
 def _reranked(inquiry: Inquiry, found: Iterator[Hit], ranking: Ranking, browsed: Browsed) -> Steps[Iterator[Hit]]:
     """The best hits in the order that a model's grades give them."""
     best = list(islice(found, max(inquiry.request.k, RERANKED_MAX)))
     if not best:
         return found
     hits, reply = yield from reranked(inquiry, best, ranking)
-    browsed.usage += reply.usage
-    if reply.value is None:
-        browsed.fallbacks.append(f"the model did not rerank ({reply.failure or 'no answer'}): scores decided")
+    _note(browsed, reply)
     return iter(hits)
 
 

@@ -1,5 +1,6 @@
 """Time in a question: the interval it names, and which way along time it looks."""
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,10 +11,20 @@ from numpy.typing import NDArray
 from memforest_ray.facts.expressions import AnyYear, find_any_year, find_times
 from memforest_ray.facts.words import word_set, words
 from memforest_ray.index.table import UNKNOWN, Integers
-from memforest_ray.query.directions import MEASURED, Direction, look
+from memforest_ray.query.directions import MEASURED, Direction, Look, look
 from memforest_ray.trees.leaves import day_of
 
-__all__ = ["Interval", "TimeReading", "overlapping", "read_time", "span_text", "within"]
+__all__ = [
+    "Interval",
+    "TimeReading",
+    "looks_ahead",
+    "overlapping",
+    "read_time",
+    "span_text",
+    "told_after",
+    "told_ahead",
+    "within",
+]
 
 _DAY_MS: Final = 86_400_000
 
@@ -35,6 +46,8 @@ class TimeReading:
     """What is asked for, without the words about time."""
     anchors: tuple[str, ...] = ()
     """For before, after, between, at and how long: the happening, or the two, that it is measured from."""
+    ahead: bool = False
+    """Whether it asks for what is to come, or was planned."""
 
     @property
     def names_time(self) -> bool:
@@ -43,7 +56,12 @@ class TimeReading:
     @property
     def phrases(self) -> tuple[str, ...]:
         """The reading in words, for the trace."""
-        return (*self._direction(), *(span_text(*interval) for interval in self.intervals), *self._any_year())
+        return (*self._direction(), *("ahead",) * self.ahead, *self.times)
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The times that it names, in words."""
+        return (*(span_text(*interval) for interval in self.intervals), *self._any_year())
 
     def _direction(self) -> Iterator[str]:
         if self.direction is not None:
@@ -64,25 +82,45 @@ _VAGUE: Final = word_set("""
     what when which who did do does was were is are happen happened happening happens anything something go going
     went gone on in at of the a an to about up any event events thing things there during for i we you me us my our
     they he she everyone day date month year time that this say said talk talked tell told happenings been have has
-    had new took take place 发生 生 了 什 么 什么 有 事 情 事情 做 क्या हुआ हुई था थी को में
+    had new took take place will planned scheduled upcoming coming ahead
+    发生 生 了 什 么 什么 有 事 情 事情 做 क्या हुआ हुई था थी को में
 """)
 """Words that ask for nothing in particular."""
 
 
-def read_time(text: str, base_ms: int | None, zone: str | None, names: Collection[str] = ()) -> TimeReading:
+_AHEAD: Final = re.compile(
+    r"\b(?:(?-i:will)|^\W*will|won't|going to|gonna|about to|upcoming|coming up|scheduled)\b"
+    r"|\b(?:plan(?:s|ned|ning)?|intend(?:s|ed|ing)?)\b|\bnext\b(?! to\b)"
+    r"|会(?:去|在)|将|打算|计划|下次|होगा|होगी|करेगा|करेगी|जाएगा|जाएगी",
+    re.IGNORECASE,
+)
+_PAST: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
+
+
+def looks_ahead(text: str) -> bool:
+    """Whether a question asks for what is to come, or was planned: "What did she do next?" does not."""
+    signs = {match[0].lower() for match in _AHEAD.finditer(text)}
+    return bool(signs - {"next"} or (signs and not _PAST.search(text)))
+
+
+def read_time(
+    text: str, base_ms: int | None, zone: str | None, names: Collection[str] = (), *, dated: bool = False
+) -> TimeReading:
     """Read what `text` says about time. Never raises.
 
-    `base_ms` is when it was asked; `names` (folded) are words that ask for nothing in particular.
+    `base_ms` is when it was asked; `names` (folded) are words that ask for nothing in particular. When it is `dated`,
+    somebody said when it was asked: then "planned for June" means the coming June, else that of any year.
     """
-    years = find_any_year(text)
+    ahead = looks_ahead(text)
+    years = [] if ahead and dated else find_any_year(text)
     taken = [(each.start, each.end) for each in years]
     found = [
         each
-        for each in find_times(text, base_ms, zone)
+        for each in find_times(text, base_ms, zone, future=True if ahead and dated else None)
         if not any(start < each.end and each.start < end for start, end in taken)
     ]
     spans = taken + [(each.start, each.end) for each in found]
-    looked = look(text)
+    looked = _of_somebody(look(text), text, names)
     measured = looked.direction in MEASURED
     return TimeReading(
         intervals=() if measured else tuple(each.event.interval for each in found),
@@ -91,7 +129,15 @@ def read_time(text: str, base_ms: int | None, zone: str | None, names: Collectio
         direction=looked.direction,
         topic=looked.topic,
         anchors=looked.anchors,
+        ahead=ahead,
     )
+
+
+def _of_somebody(looked: Look, text: str, names: Collection[str]) -> Look:
+    """In Chinese "before" stands behind its clause: behind a mere name it means formerly."""
+    if looked.direction is Direction.BEFORE and looked.anchors[0] in names:
+        return Look(Direction.PREVIOUS, text)
+    return looked
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:
@@ -118,6 +164,18 @@ def within(reading: TimeReading, starts: Integers, ends: Integers, sources: Inte
     for each in reading.any_year:
         inside |= _on_any_year(first, last, each)
     return inside
+
+
+def told_after(starts: Integers, sources: Integers) -> NDArray[np.bool_]:
+    """Which items are known to have begun when they were told."""
+    after: NDArray[np.bool_] = (starts != UNKNOWN) & (sources != UNKNOWN) & (starts <= sources)
+    return after
+
+
+def told_ahead(starts: Integers, sources: Integers) -> NDArray[np.bool_]:
+    """Which items were told before they were to happen."""
+    ahead: NDArray[np.bool_] = (starts != UNKNOWN) & (sources != UNKNOWN) & (starts > sources)
+    return ahead
 
 
 def overlapping(first: Integers, last: Integers, since: int | None, until: int | None) -> NDArray[np.bool_]:

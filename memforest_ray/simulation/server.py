@@ -126,7 +126,8 @@ class SimulatedServer:
         content = _spoilt(await self._reply(role, text, form.get("schema")), fault)
         usage = self._usage(system + text, content, role, asked)
         if asked.get("stream"):
-            chunks = self._streamed(content, usage)
+            tells = bool((asked.get("stream_options") or {}).get("include_usage"))
+            chunks = self._streamed(content, usage, tells=tells)
             return HttpResponse(content_type="text/event-stream", chunks=chunks)
         await self._engine.run(usage.read, usage.prompt, usage.completion)
         return _completion(usage, cut=40 if fault == "reset" else None)
@@ -149,15 +150,18 @@ class SimulatedServer:
             tokens = max(tokens, self._workload.tokens_min)
         if not content.strip():
             tokens = limit
-        finish = "stop"
-        if tokens > limit or not content.strip() or content.endswith("…"):
+        finish, stop = "stop", _stop_in(content, asked)
+        if stop is not None:
+            content = content.partition(stop)[0]
+            tokens = tokens_of(content) + len(stop)  # at most: long runs of white space are few tokens
+        elif tokens > limit or not content.strip() or content.endswith("…"):
             finish, tokens = "length", min(tokens, limit)
             content = content.removesuffix("…")[: limit * 4]
-        usage = _Usage(content, finish, tokens_of(prompt), self._cache.read(prompt) // 4, tokens)
+        usage = _Usage(content, finish, tokens_of(prompt), self._cache.read(prompt) // 4, tokens, stop)
         self._sums.update(prompt_tokens=usage.prompt, cached_tokens=usage.cached, completion_tokens=usage.completion)
         return usage
 
-    async def _streamed(self, content: str, usage: "_Usage") -> AsyncIterator[bytes]:
+    async def _streamed(self, content: str, usage: "_Usage", *, tells: bool) -> AsyncIterator[bytes]:
         size = -(-len(content) // _PIECES_MAX) or 1
         pieces = [content[start : start + size] for start in range(0, len(content), size)]
         share = usage.completion // max(len(pieces), 1)
@@ -166,6 +170,8 @@ class SimulatedServer:
                 await self._engine.run(usage.read if number == 0 else 0, usage.prompt, share)
             yield _event({"index": 0, "delta": {"content": piece}, "finish_reason": None})
         yield _event({"index": 0, "delta": {}, "finish_reason": usage.finish})
+        if tells:
+            yield _event(usage=usage.to_json())
         yield b"data: [DONE]\n\n"
 
     async def _embeddings(self, asked: Mapping[str, Any], fault: Fault | None) -> HttpResponse | None:
@@ -198,6 +204,8 @@ class _Usage:
     prompt: int
     cached: int
     completion: int
+    stop: str | None
+    """The text that ended it, as vLLM tells it."""
 
     @property
     def read(self) -> int:
@@ -289,6 +297,13 @@ def _content(asked: Mapping[str, Any], role: str) -> str:
     return "\n".join(text for text in said if isinstance(text, str))
 
 
+def _stop_in(content: str, asked: Mapping[str, Any]) -> str | None:
+    """The first of the texts that end an answer, where it stands in this one."""
+    stops = asked.get("stop") or []
+    found = [stop for stop in ([stops] if isinstance(stops, str) else stops) if stop in content]
+    return min(found, key=content.index, default=None)
+
+
 def _spoilt(content: str, fault: Fault | None) -> str:
     """The content after a fault; `…` marks one that is cut off."""
     if fault == "junk":
@@ -300,14 +315,14 @@ def _spoilt(content: str, fault: Fault | None) -> str:
 
 def _completion(usage: _Usage, cut: int | None) -> HttpResponse:
     message = {"role": "assistant", "content": usage.content}
-    choice = {"index": 0, "message": message, "finish_reason": usage.finish}
+    choice = {"index": 0, "message": message, "finish_reason": usage.finish, "stop_reason": usage.stop}
     told = {"id": "simulated", "object": "chat.completion", "created": 0, "model": MODEL, "choices": [choice]}
     return HttpResponse(body=json.dumps({**told, "usage": usage.to_json()}).encode(), cut=cut)
 
 
-def _event(choice: Mapping[str, Any]) -> bytes:
-    told = {"id": "simulated", "object": "chat.completion.chunk", "created": 0, "model": MODEL, "choices": [choice]}
-    return b"data: " + json.dumps(told).encode() + b"\n\n"
+def _event(*choices: Mapping[str, Any], **more: Any) -> bytes:
+    told = {"id": "simulated", "object": "chat.completion.chunk", "created": 0, "model": MODEL, "choices": choices}
+    return b"data: " + json.dumps({**told, **more}).encode() + b"\n\n"
 
 
 def _refused(status: int, message: str) -> HttpResponse:

@@ -6,7 +6,9 @@ its own first attempt, which is why callers read back before they believe a refu
 Environment, as obstore reads it. S3 and its likes: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
 `AWS_SESSION_TOKEN`, `AWS_REGION`; another server: `AWS_ENDPOINT_URL`, and `AWS_ALLOW_HTTP=true` where that
 begins with `http:`. Google: `GOOGLE_SERVICE_ACCOUNT`. Azure: `AZURE_STORAGE_ACCOUNT_NAME`,
-`AZURE_STORAGE_ACCOUNT_KEY`.
+`AZURE_STORAGE_ACCOUNT_KEY`; another server: `AZURE_STORAGE_ENDPOINT`, which ends with the account's name where that is
+no part of the host, and `AZURE_ALLOW_HTTP=true`; Azurite: `AZURE_STORAGE_USE_EMULATOR=true` alone, and
+`AZURITE_BLOB_STORAGE_URL` where it does not listen on port 10000.
 """
 
 import builtins
@@ -36,6 +38,9 @@ __all__ = ["CloudStore"]
 
 _ABSENT = (NotFoundError, FileNotFoundError)
 _FORBIDDEN = (PermissionDeniedError, UnauthenticatedError, PermissionError)
+_FORBIDDEN_STATUS = re.compile(r"status code: 40[13]\b")
+"""Of a removal, which goes out as a batch of one: its refusal comes as an error of no kind."""
+_ALLOWS_HTTP = {"s3": "AWS_ALLOW_HTTP", "az": "AZURE_ALLOW_HTTP", "gs": "GOOGLE_ALLOW_HTTP"}
 _RETRIES: Any = {
     "max_retries": 6,
     "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=5), "base": 2},
@@ -72,7 +77,7 @@ class CloudStore:
             # No client options: they would hide those of the environment.
             return cls(from_url(shown, retry_config=_RETRIES), shown)
         except (BaseError, UnknownConfigurationKeyError, ValueError) as error:
-            raise InvalidInput(f"The store {shown!r} cannot be opened: {_reason(error)}", url=shown) from error
+            raise InvalidInput(f"The store {shown!r} cannot be opened: {_line(error)}.", url=shown) from error
 
     async def get(self, key: str) -> Stored:
         try:
@@ -118,7 +123,7 @@ class CloudStore:
             async for page in obstore.list(self._store, prefix=prefix):
                 keys.extend(str(item["path"]) for item in page)
         except (BaseError, OSError) as error:
-            if "404 Not Found" in _reason(error):
+            if "404 Not Found" in _line(error):
                 self._placeless("list", prefix, error)
             self._unavailable("list", prefix, error)
         # Most stores list in order, but not all promise to.
@@ -144,15 +149,22 @@ class CloudStore:
         ) from error
 
     def _unavailable(self, verb: str, key: str, error: Exception) -> NoReturn:
-        refused = isinstance(error, _FORBIDDEN)
+        reason = self._reason(error)
+        refused = isinstance(error, _FORBIDDEN) or _FORBIDDEN_STATUS.search(reason) is not None
         advice = "check the credentials" if refused else "the same call can be made again"
         raise StoreUnavailable(
-            f"The store {self.url} could not {verb} an object: {_reason(error)} "
+            f"The store {self.url} could not {verb} an object: {reason} "
             f"What was acknowledged before is kept; {advice}.",
             url=self.url,
             key=key,
             refused=refused,
         ) from None
+
+    def _reason(self, error: Exception) -> str:
+        line = _line(error)
+        if "builder error" not in line:
+            return f"{line}."
+        return f"{line} (an endpoint with http: needs {_ALLOWS_HTTP[urlsplit(self.url).scheme]}=true)."
 
 
 def _tag(meta: Any) -> str:
@@ -161,8 +173,8 @@ def _tag(meta: Any) -> str:
     return json.dumps({name: value for name, value in parts.items() if value is not None})
 
 
-def _reason(error: Exception) -> str:
+def _line(error: Exception) -> str:
+    """What went wrong, in one line."""
     # obstore appends a dump of its internals after an empty line, and the server's answer as XML.
     line = str(error).split("\n", 1)[0].split(": <?xml", 1)[0]
-    hint = " (an endpoint with http: needs AWS_ALLOW_HTTP=true)" if "builder error" in line else ""
-    return _ADDRESS.sub(r"\1\2", line).rstrip(".") + hint + "."
+    return _ADDRESS.sub(r"\1\2", line).rstrip(".")

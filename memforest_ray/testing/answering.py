@@ -39,18 +39,22 @@ class AnsweringChat:
         self.asked.extend(requests)
         return [self._reply(request) for request in requests]
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str]:
-        """The answer letter by letter, which is the hardest to read. Raises LLMUnavailable."""
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+        """The answer letter by letter, which is the hardest to read, and what it has cost. Raises LLMUnavailable."""
         self.asked.append(request)
         text = self._script(request)
         if not isinstance(text, str):
             raise LLMUnavailable(self._failure)
         for letter in text:
             yield letter
+        yield _cost(request)
 
     def _reply(self, request: ChatRequest) -> ChatReply:
-        value = self._script(request)
-        usage = ChatUsage(calls=1, prompt_tokens=len(request.text) // 4, completion_tokens=1)
+        value, usage = self._script(request), _cost(request)
         if value is None:
             return ChatReply(None, self._failure, usage=usage)
         return ChatReply({"text": value} if isinstance(value, str) else value, usage=usage)
+
+
+def _cost(request: ChatRequest) -> ChatUsage:
+    return ChatUsage(calls=1, prompt_tokens=len(request.text) // 4, completion_tokens=1)

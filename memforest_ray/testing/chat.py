@@ -44,11 +44,12 @@ class ScriptedChat:
         await asyncio.sleep(0)
         return [self._next(request) for request in requests]
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str]:
-        """The text of the next reply, word by word."""
-        value = self._next(request).value or {}
-        for word in str(value.get("text", "")).split(" "):
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+        """The text of the next reply, word by word, and what it has cost."""
+        reply = self._next(request)
+        for word in str((reply.value or {}).get("text", "")).split(" "):
             yield word
+        yield reply.usage
 
     def _next(self, request: ChatRequest) -> ChatReply:
         self.asked.append(request)

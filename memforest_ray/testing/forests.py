@@ -233,19 +233,26 @@ def _leaves(version: Version, scope: ScopeId) -> set[str]:
     return set() if tree is None else {leaf.item for leaf in tree.leaves()}
 
 
+def _kept(version: Version, family: str, items: set[Any]) -> set[Any]:
+    """What a tree of that family should hold of some items: nothing where there are no such trees."""
+    return items if family in version.birth.families else set()
+
+
 def _check_entities(version: Version) -> None:
     trees = {session_scope(session) for session in version.sessions}
     for session, names in version.session_cells.items():
         spoken = {name for name in names if version.spoken(version.cells[name])}
-        assert _leaves(version, session_scope(session)) == spoken
+        assert _leaves(version, session_scope(session)) == _kept(version, "session", spoken)
     for key, entity in version.entities.by_key.items():
         trees.add(entity_scope(key))
-        assert _leaves(version, entity_scope(key)) == (set(entity.facts) if entity.active else set())
+        members = set(entity.facts) if entity.active else set()
+        assert _leaves(version, entity_scope(key)) == _kept(version, "entity", members)
     assert {scope for scope in version.trees if not scope.startswith("scene:")} <= trees
 
 
 def _check_scenes(version: Version) -> None:
     scenes = version.scenes
+    assert "scene" in version.birth.families or not scenes.by_id
     assert dict(scenes.scene_of) == {fact: name for name, scene in scenes.by_id.items() for fact in scene.members}
     for name, scene in scenes.by_id.items():
         members = set(scene.members)

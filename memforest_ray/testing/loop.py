@@ -98,7 +98,9 @@ class SeededLoop(asyncio.SelectorEventLoop):
     ) -> "asyncio.Task[T]":
         task = asyncio.Task(coroutine, loop=loop, context=context, **options)
         process = context.get(_PROCESS, "") if context else _PROCESS.get()
-        if process:
+        if process in self._dead:
+            task.cancel()
+        elif process:
             self._tasks[process].append(task)
         return task
 
@@ -126,8 +128,15 @@ class SeededLoop(asyncio.SelectorEventLoop):
         """No task of it goes on: each is cancelled, and whatever it does at its end reaches nobody."""
         self._dead.add(process)
         self._waiting = [entry for entry in self._waiting if entry[0] != process]
-        for task in self._tasks.pop(process, ()):
+        self._bury(self._tasks.pop(process, []))
+
+    def _bury(self, tasks: Sequence["asyncio.Task[Any]"]) -> None:
+        """Cancel, and again: what puts things in order when it is cancelled may wait for somebody who is dead."""
+        left = [task for task in tasks if not task.done()]
+        for task in left:
             task.cancel()
+        if left:
+            self.call_soon(self._bury, left)
 
     def _ticket(self, process: str) -> "asyncio.Future[None]":
         ticket = self.create_future()

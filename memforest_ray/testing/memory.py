@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from immutables import Map
+from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Birth, Version
 from memforest_ray.facts.candidates import Candidate, Kind, Mention
@@ -29,6 +30,7 @@ from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Result
 from memforest_ray.query.search import search_steps
 from memforest_ray.query.steps import Consult, Embed, Steps, Tell, unanswered
+from memforest_ray.query.wordings import vector_of, wordings
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
 from memforest_ray.trees.leaves import cell_leaf, fact_leaf
 from memforest_ray.trees.nodes import Leaf
@@ -127,8 +129,13 @@ class Memory:
 
     def ask(self, text: str, **options: Any) -> Result:
         """What a query finds without a chat model; `options` are those of `QueryRequest.of`."""
-        steps = search_steps(self.version, QueryRequest.of(text, **options), word_vector(text))
-        return embedding(steps)
+        request = QueryRequest.of(text, **options)
+        return embedding(search_steps(self.version, request, self.vector(request)))
+
+    def vector(self, request: QueryRequest) -> NDArray[np.float32] | None:
+        """What the question is looked up by, with word vectors."""
+        texts = wordings(self.version, request)
+        return vector_of(texts, {text: word_vector(text) for text in texts})
 
     def _made(self) -> Version:
         facts = Facts().edit(self.mentions).facts

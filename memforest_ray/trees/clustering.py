@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from memforest_ray.models.embedder import Fingerprint
 
-__all__ = ["TIME_BONUS", "TIME_WINDOW_MS", "Clusters", "Sums", "Thresholds", "assign", "closest_pairs"]
+__all__ = [
+    "TIME_BONUS",
+    "TIME_WINDOW_MS",
+    "Clusters",
+    "Span",
+    "Sums",
+    "Thresholds",
+    "assign",
+    "closest_pairs",
+    "span_of",
+]
 
 TIME_BONUS: Final = 0.03
 """What facts of the same days gain over their cosine: less than the thresholds lie apart."""
@@ -50,13 +60,23 @@ class Clusters:
 
     sums: Sums
     """Shape (clusters, dimension)."""
-    times: Sequence[tuple[int | None, ...]]
-    """For each cluster, when its members were said."""
+    spans: Sequence["Span"]
     size_max: int
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
-        return np.array([len(times) for times in self.times], dtype=np.int64)
+    def extents(self) -> NDArray[np.int64]:
+        """The spans as a table: size, first time, last time."""
+        return np.array(self.spans, dtype=np.int64).reshape(-1, 3)
+
+
+Span: TypeAlias = tuple[int, int, int]
+"""How many members a cluster has, and when the first and the last of them was said."""
+
+
+def span_of(times: Sequence[int | None]) -> Span:
+    """The span of members that were said at these times; of unknown ones it is an empty interval."""
+    known = [time for time in times if time is not None]
+    return len(times), min(known, default=_FAR), max(known, default=-_FAR)
 
 
 def assign(clusters: Clusters, vectors: Sums, times: Sequence[int | None], thresholds: Thresholds) -> list[int]:
@@ -79,10 +99,9 @@ class _Assignment:
         self.squares = np.zeros(room)
         self.squares[: self.used] = np.einsum("ij,ij->i", clusters.sums, clusters.sums)
         self.sizes = np.zeros(room, dtype=np.int64)
-        self.sizes[: self.used] = clusters.sizes
         self.low, self.high = np.full(room, _FAR), np.full(room, -_FAR)
-        for number, known in enumerate(clusters.times):
-            self._extend(number, *(time for time in known if time is not None))
+        for column, known in zip((self.sizes, self.low, self.high), clusters.extents.T, strict=True):
+            column[: self.used] = known
         self.times = times
         self.thresholds = thresholds
         self.size_max = clusters.size_max
@@ -95,7 +114,9 @@ class _Assignment:
         self.dots[:, choice] += self.gram[:, number]
         self.sizes[choice] += 1
         time = self.times[number]
-        self._extend(choice, *(() if time is None else (time,)))
+        if time is not None:
+            self.low[choice] = min(self.low[choice], time)
+            self.high[choice] = max(self.high[choice], time)
         return choice
 
     def _choose(self, number: int) -> int:
@@ -117,17 +138,12 @@ class _Assignment:
         bonus: Sums = TIME_BONUS * np.clip(1 - gap / TIME_WINDOW_MS, 0, 1)
         return bonus
 
-    def _extend(self, cluster: int, *times: int) -> None:
-        if times:
-            self.low[cluster] = min(self.low[cluster], *times)
-            self.high[cluster] = max(self.high[cluster], *times)
-
 
 def closest_pairs(clusters: Clusters, around: Sequence[int], threshold: float) -> list[tuple[int, int]]:
     """Pairs around some clusters, of cosine `threshold` at least and room in one for both; closest first."""
     norms = np.sqrt(np.maximum(np.einsum("ij,ij->i", clusters.sums, clusters.sums), 1e-9))
     units = (clusters.sums / norms[:, None]).astype(np.float32)
-    sizes = clusters.sizes
+    sizes = clusters.extents[:, 0]
     found: dict[tuple[int, int], float] = {}
     for start in range(0, len(around), _PAIRS_CHUNK):
         rows = np.array(around[start : start + _PAIRS_CHUNK])

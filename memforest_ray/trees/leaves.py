@@ -7,9 +7,9 @@ from memforest_ray.facts.cells import Cell, cell_text
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.facts.times import to_datetime
 from memforest_ray.ids import ItemId
-from memforest_ray.trees.nodes import Leaf, order_key
+from memforest_ray.trees.nodes import Leaf, OrderKey, order_key
 
-__all__ = ["cell_leaf", "day_of", "fact_leaf"]
+__all__ = ["cell_leaf", "cell_order", "day_of", "fact_leaf"]
 
 _DAY_MS = 86_400_000
 
@@ -52,16 +52,24 @@ def fact_leaf(fact: Fact) -> Leaf:
     )
 
 
+def cell_order(cell: Cell) -> OrderKey:
+    """Where a cell stands among the leaves of any tree."""
+    return order_key(
+        event_ms=None,
+        source_ms=cell.source_ms,
+        session_id=cell.session_id,
+        turn=cell.spans[0].turn,
+        item=ItemId(cell.id),
+    )
+
+
 def cell_leaf(session: SessionRecord, cell: Cell) -> Leaf:
     """A cell stands where it was said."""
     said = [session.source_ms(span.turn) for span in cell.spans]
     known = [instant for instant in said if instant is not None]
-    item = ItemId(cell.id)
     return Leaf(
-        item=item,
-        order=order_key(
-            event_ms=None, source_ms=cell.source_ms, session_id=session.id, turn=cell.spans[0].turn, item=item
-        ),
+        item=ItemId(cell.id),
+        order=cell_order(cell),
         source_ms=(min(known), max(known)) if known else None,
         undated=len(known) < len(said),
         event_ms=None,

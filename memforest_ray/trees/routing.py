@@ -17,6 +17,7 @@ from memforest_ray.ids import FactId, ItemId, ScopeId, SessionId
 __all__ = [
     "ENTITY_FACTS_MIN",
     "ENTITY_SESSIONS_MIN",
+    "FAMILIES",
     "Entities",
     "EntitiesEdit",
     "Entity",
@@ -35,6 +36,9 @@ ENTITY_FACTS_MIN: Final = 3
 """Fewer facts than this need no tree: they are found one by one."""
 ENTITY_SESSIONS_MIN: Final = 2
 """What is spoken of in one session only has that session's tree."""
+
+FAMILIES: Final = frozenset({"session", "entity", "scene"})
+"""Of trees. A forest has those that it was born with."""
 
 
 class Routable(Protocol):
@@ -81,7 +85,7 @@ def scene_scope(scene: str) -> ScopeId:
 
 
 def scope_family(scope: ScopeId) -> str:
-    """`session`, `entity` or `scene`."""
+    """One of `FAMILIES`."""
     return scope.partition(":")[0]
 
 

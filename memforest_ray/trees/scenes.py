@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import FactId, ItemId, ScopeId, digest
-from memforest_ray.trees.clustering import Clusters, Sums, Thresholds, assign, closest_pairs
+from memforest_ray.trees.clustering import Clusters, Span, Sums, Thresholds, assign, closest_pairs, span_of
 from memforest_ray.trees.routing import Move, Moves, Routable, scene_scope
 
 __all__ = [
@@ -57,9 +57,12 @@ class Scene:
     """Sum of its members' vectors."""
 
     id: SceneId = field(init=False)
+    span: Span = field(init=False)
+    """Of its times."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", SceneId(digest("scene", self.members[0])))
+        object.__setattr__(self, "span", span_of(self.times))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -140,12 +143,11 @@ class Scenes:
                 del arriving[old.id]
             else:
                 work.leave(old, vector_of)
-        grown = work.found(_companies(together, arriving), vector_of)
-        by_gate: dict[str, list[Routable]] = {}
-        for fact in arriving.values():
-            by_gate.setdefault(fact.domain, []).append(fact)
-        for gate in sorted({*by_gate, *grown}):
-            work.place(gate, by_gate.get(gate, ()), vector_of, grown.get(gate, set()))
+        companies = [list(names) for names in together]
+        # Who was alone among those that come now has been held against them: only what is here is of interest to him.
+        work.place_all(_alone(companies, arriving), vector_of, {})
+        grown = work.found(_companies(companies, arriving), vector_of)
+        work.place_all(arriving.values(), vector_of, grown)
         return work.finish()
 
     def rescene(self, facts: Iterable[Routable], *, vector_of: VectorOf) -> ScenesEdit:
@@ -193,6 +195,12 @@ def _companies(together: Iterable[Sequence[FactId]], arriving: dict[FactId, Rout
             yield company
 
 
+def _alone(together: Iterable[Sequence[FactId]], arriving: dict[FactId, Routable]) -> list[Routable]:
+    """Takes out of `arriving` those that were a scene of one."""
+    names = [company[0] for company in together if len(company) == 1]
+    return [arriving.pop(name) for name in names if name in arriving]
+
+
 def _found(gate: str, facts: Sequence[Routable], vectors: Sums) -> Scene:
     ids = tuple(fact.id for fact in facts)
     return Scene(gate, ids, tuple(fact.source_ms for fact in facts), vectors.sum(axis=0))
@@ -213,10 +221,12 @@ class _Work:
         return self.gates.get(gate, Map())
 
     def put(self, scene: Scene) -> None:
+        before = self.by_id.get(scene.id)
         self.by_id[scene.id] = scene
         self.gates = self.gates.set(scene.gate, self.gate(scene.gate).set(scene.id, None))
         self.touched.add(scene.id)
-        for fact in scene.members:
+        known = 0 if before is None or scene.members[: len(before.members)] != before.members else len(before.members)
+        for fact in scene.members[known:]:
             self.scene_of[fact] = scene.id
 
     def drop(self, scene: Scene) -> None:
@@ -258,6 +268,14 @@ class _Work:
                 self.put(scene)
                 grown.setdefault(scene.gate, set()).add(scene.id)
         return grown
+
+    def place_all(self, facts: Iterable[Routable], vector_of: VectorOf, grown: Mapping[str, set[SceneId]]) -> None:
+        """Gives facts their scenes, gate by gate; `grown` are scenes that are to be held against others, by gate."""
+        by_gate: dict[str, list[Routable]] = {}
+        for fact in facts:
+            by_gate.setdefault(fact.domain, []).append(fact)
+        for gate in sorted({*by_gate, *grown}):
+            self.place(gate, by_gate.get(gate, ()), vector_of, grown.get(gate, set()))
 
     def place(self, gate: str, facts: Sequence[Routable], vector_of: VectorOf, grown: set[SceneId]) -> None:
         """Gives facts of one gate their scenes, then joins scenes that have come close, also those already `grown`."""
@@ -314,7 +332,7 @@ class _Work:
 
 def _clusters(scenes: Sequence[Scene], dimension: int) -> Clusters:
     totals = np.stack([scene.total for scene in scenes]) if scenes else np.zeros((0, dimension))
-    return Clusters(totals, [scene.times for scene in scenes], SCENE_FACTS_MAX)
+    return Clusters(totals, [scene.span for scene in scenes], SCENE_FACTS_MAX)
 
 
 def _difference(before: Scenes, after: Scenes, touched: Iterable[SceneId], renewed: frozenset[FactId]) -> ScenesEdit:

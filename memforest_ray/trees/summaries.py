@@ -4,25 +4,23 @@ A summary is looked up by the hash of its inputs, so a subtree that says the sam
 that fit together *are* the summary. The rest is scheduled by dependency, not by level: a node is ready when
 the last summary that it is made of is there, whatever its tree, and the one with the longest way to go comes first.
 
-A model is shown the newest leaves of a node themselves, and of what is older the summaries (`parts`). So it does not
-have to wait for the summaries of what has just come, since that mostly stands at the end: after a session the nodes
-on the right edge of a tree, one on each level, are written all at once. What a node is shown follows from what is
-below it alone, and so does the hash.
+What a node's summary is made of are its newest leaves and the summaries of what is older (`parts.py`). Where such a
+part is being made at the same time, a model is shown what *that* is made of, or the lines of it that say most: so the
+nodes above an insert in the middle need not wait either, and most refreshes are a single wave. The hash under which
+the summary is found again stays that of the parts.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from memforest_ray.ids import NodeId, ScopeId, digest
 from memforest_ray.trees.nodes import Child, Leaf, Node, Range
+from memforest_ray.trees.parts import PARTS_CHARS_MAX, RECENT_LEAVES_MAX, SUMMARY_CHARS_MAX, parts
 from memforest_ray.trees.selection import select_lines
 
 __all__ = [
     "CONCAT_CHARS_MAX",
-    "PARTS_CHARS_MAX",
-    "RECENT_LEAVES_MAX",
     "SUMMARY_CHARS_ASKED",
     "SUMMARY_CHARS_MAX",
     "RefreshPlan",
@@ -32,7 +30,6 @@ __all__ = [
     "Summary",
     "SummaryReply",
     "SummaryRequest",
-    "parts",
     "recent_leaves",
     "summary_inputs",
     "summary_of_row",
@@ -41,14 +38,10 @@ __all__ = [
 
 CONCAT_CHARS_MAX: Final = 640
 """160 tokens of about 4 characters: children's texts that fit in this are kept whole."""
-SUMMARY_CHARS_MAX: Final = 800
-"""200 tokens: bounds every summary, and by k times itself the prompt of the next level."""
 SUMMARY_CHARS_ASKED: Final = 480
 """120 tokens: what a model is asked for at most. Its time goes by the length of what it writes."""
-RECENT_LEAVES_MAX: Final = 24
-"""Newest leaves of a node that a model reads itself: what one session adds to a tree, as a rule."""
-PARTS_CHARS_MAX: Final = 12_800
-"""Twice what eight full summaries take: nodes that would be shown more are shown their children only."""
+EXCERPTED_MAX: Final = 2 / 3
+"""Of its leaves a node may be shown excerpts for so many: what is built anew as a whole is built from summaries."""
 
 Source: TypeAlias = Literal["concat", "select", "model"]
 
@@ -163,39 +156,6 @@ def recent_leaves(model: str) -> int:
     return 0 if model == SelectionSummarizer.model else RECENT_LEAVES_MAX
 
 
-def parts(node: Node, recent: int = RECENT_LEAVES_MAX) -> tuple[Child, ...]:
-    """What a summary of `node` is made of, in order: its newest leaves, up to `recent`, and nodes that hold the rest.
-
-    With `recent` 0, or where that would be too much, simply its children.
-    """
-    found = tuple(_parts(node, recent))
-    chars = sum(len(part.text) if isinstance(part, Leaf) else SUMMARY_CHARS_MAX for part in found)
-    return found if chars <= PARTS_CHARS_MAX else node.children
-
-
-def _parts(node: Node, recent: int) -> Iterator[Child]:
-    shown: list[Iterable[Child]] = []
-    for child in reversed(node.children):
-        if isinstance(child, Leaf):
-            shown.append((child,))
-        elif child.count <= recent:
-            recent -= child.count
-            shown.append(_leaves(child))
-        else:
-            # The summaries of its older part, and its newest leaves; for a few leaves of a node it is not opened.
-            shown.append(_parts(child, recent) if child.level > 1 and recent else (child,))
-            recent = 0
-    return chain.from_iterable(reversed(shown))
-
-
-def _leaves(child: Child) -> Iterator[Leaf]:
-    if isinstance(child, Leaf):
-        yield child
-    else:
-        for below in child.children:
-            yield from _leaves(below)
-
-
 @dataclass(slots=True)
 class _Job:
     scope: ScopeId
@@ -208,8 +168,20 @@ class _Job:
     priority: int = 0
     depth: int = 0
     """Longest chain of requests that ended here."""
-    inputs: str = ""
     texts: tuple[str, ...] = ()
+    """Of its parts, once all have their summaries."""
+    inputs: str = ""
+    """The hash of these."""
+    shown: tuple[str, ...] = ()
+    """What it is asked about with: these, or earlier what they are made of."""
+    asked: str = ""
+    """The hash of what it is asked about with; empty before."""
+    asked_depth: int = 0
+    """Longest chain of requests that it was asked after."""
+    excerpt: str = ""
+    """The lines of its parts that say most: for those above it that do not wait."""
+    early: tuple[str, "Source"] | None = None
+    """What came of it before its parts had their summaries."""
 
 
 class RefreshPlan:
@@ -228,8 +200,12 @@ class RefreshPlan:
         model: str,
         reusable: Iterable[Summary] = (),
         recent: int | None = None,
+        eager: bool = False,
     ) -> None:
-        """`recent`: for `parts`; by default none where no call is made that could be waited for."""
+        """`recent`: for `parts`; by default none where no call is made that could be waited for. `eager`: nothing waits
+        for a summary that is being made, where it can be shown what that is made of.
+        """
+        self._eager = eager
         self._summaries = summaries
         self._model = model
         selects = model == SelectionSummarizer.model
@@ -240,11 +216,14 @@ class RefreshPlan:
         self._results: dict[NodeId, Summary] = {}
         self._asked: dict[str, list[_Job]] = {}  # by inputs: one request serves all that ask the same
         self._ready: list[_Job] = []
+        self._blocked: list[_Job] = []
+        """Those that may have become such that they need not wait."""
         self._failures: dict[NodeId, str] = {}
         for scope, node in nodes:
             self._plan(scope, node)
         self._link()
         self._settle([job for job in self._jobs.values() if not job.waiting])
+        self._blocked += [job for job in self._jobs.values() if job.waiting]
 
     def _plan(self, scope: ScopeId, node: Node) -> None:
         if node.id in self._jobs:
@@ -294,13 +273,18 @@ class RefreshPlan:
                 made[name] = replace(own, stale=True) if stale and not own.stale else own
         return made
 
-    def ready(self) -> list[SummaryRequest]:
-        """Requests that can be made now and were not given out before, the longest remaining path first."""
+    def ready(self, *, hasten: bool = True) -> list[SummaryRequest]:
+        """Requests that can be made now and were not given out before, the longest remaining path first.
+
+        `hasten`: those too that wait for others and can be shown what those are made of; finding out takes a while.
+        """
+        if hasten:
+            self._hasten()
         jobs, self._ready = self._ready, []
         jobs.sort(key=lambda job: (-job.priority, job.node.first, job.scope))
         return [
             SummaryRequest(
-                job.node.id, job.scope, job.texts, job.node.source_ms, job.node.event_ms, job.priority, self._chars_max
+                job.node.id, job.scope, job.shown, job.node.source_ms, job.node.event_ms, job.priority, self._chars_max
             )
             for job in jobs
         ]
@@ -314,8 +298,9 @@ class RefreshPlan:
         if len(text) > SUMMARY_CHARS_MAX:
             text = _selected([text], SUMMARY_CHARS_MAX)
         jobs = self._answered(node_id)
-        self._known[jobs[0].inputs] = Summary(text, jobs[0].inputs, source)
-        self._settle([settled for job in jobs for settled in self._resolve(job, text, source, asked=True)])
+        asked = self._jobs[node_id].asked
+        self._known[asked] = Summary(text, asked, source)
+        self._settle([settled for job in jobs for settled in self._heard(job, text, source)])
 
     def failed(self, node_id: NodeId, reason: str) -> None:
         """A request came to nothing: a selection stands in, marked stale, and so is everything above it."""
@@ -338,10 +323,10 @@ class RefreshPlan:
 
     def _answered(self, node_id: NodeId) -> list[_Job]:
         job = self._jobs.get(node_id)
-        jobs = self._asked.pop(job.inputs, None) if job is not None else None
+        jobs = self._asked.pop(job.asked, None) if job is not None else None
         if jobs is None:
             raise ValueError(f"no summary of node {node_id} was asked for")
-        return jobs
+        return [job for job in jobs if job.node.id not in self._results]
 
     def _settle(self, ready: list[_Job]) -> None:
         """Everything that can be decided without asking, from the given jobs upwards."""
@@ -354,15 +339,66 @@ class RefreshPlan:
         total = sum(map(len, job.texts)) + len(job.texts) - 1
         if total <= (CONCAT_CHARS_MAX if len(job.texts) > 1 else SUMMARY_CHARS_MAX):
             return self._resolve(job, "\n".join(job.texts), "concat")
+        if job.early is not None:
+            return self._resolve(job, *job.early, asked=True)
         known = self._known.get(job.inputs)
         if known is not None:
             return self._resolve(job, known.text, known.source)
-        if job.inputs in self._asked:
-            self._asked[job.inputs].append(job)
-        else:
-            self._asked[job.inputs] = [job]
-            self._ready.append(job)
+        if not job.asked:
+            self._ask(job, job.texts, job.depth)
         return []
+
+    def _ask(self, job: _Job, texts: tuple[str, ...], depth: int) -> None:
+        job.shown, job.asked, job.asked_depth = texts, summary_inputs(texts, self._model), depth
+        if job.asked in self._asked:
+            self._asked[job.asked].append(job)
+        else:
+            self._asked[job.asked] = [job]
+            self._ready.append(job)
+
+    def _hasten(self) -> None:
+        """Ask for what waits for summaries that are being made, if it can be shown what those are made of instead."""
+        blocked, self._blocked = self._blocked, []
+        for job in blocked if self._eager else ():
+            if job.waiting and not job.asked:
+                found = self._unfolded(job, excerpts=False) or self._unfolded(job, excerpts=True)
+                if found is not None:
+                    self._ask(job, *found)
+
+    def _unfolded(self, job: _Job, *, excerpts: bool) -> tuple[tuple[str, ...], int] | None:
+        """What a node can be shown now, and how many calls that took; None when it would be too much.
+
+        `excerpts`: of what waits below it only the lines that say most, if there is enough else.
+        """
+        shown: list[str] = []
+        chars = depth = excerpted = 0
+        left = list(reversed(job.parts))
+        while left:
+            part = left.pop()
+            below = self._jobs.get(part.id) if isinstance(part, Node) else None
+            if below is None or part.id in self._results:
+                shown.append(self._text(part))
+            elif excerpts and not below.waiting:
+                excerpted += below.node.count
+                if excerpted > EXCERPTED_MAX * job.node.count:
+                    return None
+                shown.append(below.excerpt or _selected(below.texts, SUMMARY_CHARS_MAX))
+                below.excerpt = shown[-1]
+            else:
+                left += reversed(below.parts)
+                continue
+            chars += len(shown[-1])
+            depth = max(depth, 0 if below is None else below.depth)
+            if chars > PARTS_CHARS_MAX:
+                return None
+        return tuple(shown), depth
+
+    def _heard(self, job: _Job, text: str, source: Source) -> list[_Job]:
+        """An answer; one that came early is kept until its inputs are known, under which it is found again."""
+        if job.waiting:
+            job.early = text, source
+            return []
+        return self._resolve(job, text, source, asked=True)
 
     def _text(self, child: Child) -> str:
         return child.text if isinstance(child, Leaf) else self._summary(child.id).text
@@ -376,16 +412,17 @@ class RefreshPlan:
         return self._finish(job, Summary(text, job.inputs, source, stale), asked=asked)
 
     def _stand_in(self, job: _Job, extract: Extract) -> list[_Job]:
-        text = extract(job.texts, SUMMARY_CHARS_MAX)
+        text = extract(job.shown, SUMMARY_CHARS_MAX)
         return self._finish(job, Summary(text, "", "select", stale=True), asked=True)
 
     def _finish(self, job: _Job, summary: Summary, *, asked: bool) -> list[_Job]:
-        job.depth += asked
+        if asked:
+            job.depth = job.asked_depth + 1
         self._results[job.node.id] = summary
         ready: list[_Job] = []
         for above in job.needed_by:
             above.depth = max(above.depth, job.depth)
             above.waiting -= 1
-            if not above.waiting:
-                ready.append(above)
+            if above.node.id not in self._results:
+                (self._blocked if above.waiting else ready).append(above)
         return ready

@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from operator import attrgetter
 from typing import Any, Final
 
 from memforest_ray.errors import CorruptState
@@ -143,16 +144,9 @@ def _shaped(child: Child, leaves: Iterator[Leaf], scope: ScopeId) -> Child:
     return Node.of(scope, tuple(_shaped(below, leaves, scope) for below in child.children))
 
 
-def _order(leaf: Leaf) -> OrderKey:
-    return leaf.order
-
-
-def _first(child: Child) -> OrderKey:
-    return child.first
-
-
-def _last(child: Child) -> OrderKey:
-    return child.last
+_order = attrgetter("order")
+_first = attrgetter("first")
+_last = attrgetter("last")
 
 
 def _nodes(child: Child | None) -> Iterator[Node]:

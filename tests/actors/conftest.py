@@ -25,6 +25,7 @@ def head() -> Iterator[OwnHead]:
     """A cluster that lives for the whole run."""
     patch = pytest.MonkeyPatch()
     patch.delenv("RAY_ADDRESS", raising=False)
+    patch.setenv("RAY_metrics_report_interval_ms", "1000")  # a test waits for what is reported; the default is 10 s
     patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]))
     started = launch.start_own(Settings(runtime="ray"), TINY)
     yield started

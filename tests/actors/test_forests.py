@@ -60,11 +60,13 @@ async def test_killed_under_a_write(call: Call, moment: str) -> None:
     assert await call(user, "process") != first
 
 
-async def test_frozen_process_is_given_up(call: Call) -> None:
+async def test_frozen_process_is_given_up(settings: Settings, call: Call) -> None:
     """A stopped process answers no probe: its name is freed and the call is made again on a new one."""
+    hasty = connect(settings, TINY, replace(QUICK, probe_s=0.25, probes_missed_max=4))
     first = await call("frozen", "process")
-    await call("frozen", "hang")
+    await caller(hasty)("frozen", "hang")
     assert await call("frozen", "process") != first
+    await hasty.close()
 
 
 async def test_overtaken_forest_is_found_again(call: Call) -> None:

@@ -1,5 +1,6 @@
 """Models behind endpoints, through actors: every call goes out from a gateway, which may die."""
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -13,14 +14,16 @@ from memforest_actors.options import OFFLINE, member_name
 from memforest_ray.ambient import SystemClock
 from memforest_ray.config import Settings
 from memforest_ray.errors import LLMUnavailable
+from memforest_ray.facts.candidates import CellInput, TurnInput
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.forest.intents import Receipt
-from memforest_ray.ids import OpId, UserId
+from memforest_ray.ids import CellId, OpId, UserId
 from memforest_ray.local.models import OpenModels
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.simulation.faults import Faults
 from memforest_ray.simulation.http import HttpServer
 from memforest_ray.simulation.server import MODEL, SimulatedServer, Workload
+from memforest_ray.testing.endpoint import ScriptedEndpoint, completion
 from tests.actors.conftest import QUICK
 
 pytestmark = pytest.mark.ray
@@ -77,6 +80,47 @@ async def test_a_forest_calls_its_models_through_gateways(served: Settings) -> N
         assert "pottery" in next(iter(found)).text
     finally:
         await runtime.close()
+
+
+async def test_owners_share_a_gateway_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty cells of one forest are under way or wait: four of another are next, and four more then go at once."""
+    said = completion({"facts": []})
+    server = ScriptedEndpoint(answer=lambda _: said)
+
+    async def nodes() -> list[str]:
+        return ["one"]
+
+    def cells(owner: str, count: int) -> list[CellInput]:
+        return [
+            CellInput(CellId(f"{owner}{number}"), (TurnInput(0, "Bob", "user", f"{owner} {number}", None),), None)
+            for number in range(count)
+        ]
+
+    def asked_by() -> list[str]:
+        return [asked["messages"][1]["content"].rpartition(": ")[2][0] for asked in server.asked]
+
+    monkeypatch.setattr(refs, "nodes", nodes)
+    async with server:
+        settings = Settings(llm_urls=(server.url,), llm_model="m", llm_permits=8)
+        actor = GatewayActor(OFFLINE.gateway, settings)
+        server.gate.clear()
+        big = asyncio.create_task(actor.extract(cells("big", 40), "big"))
+        await server.reached(8)
+        small = asyncio.create_task(actor.extract(cells("small", 4), "small"))
+        await asyncio.sleep(0)
+        server.gate.set()
+        assert (await small)[0] == "ok"
+        server.gate.clear()
+        await server.reached(len(server.asked) + 1)  # the large one goes on, in its part
+        again = asyncio.create_task(actor.extract(cells("small", 4), "small"))
+        while asked_by().count("s") < 8:  # noqa: ASYNC110 - an endpoint tells how many have come, not whose
+            await asyncio.sleep(0)
+        assert not again.done()
+        server.gate.set()
+        assert [(await answers)[0] for answers in (again, big)] == ["ok", "ok"]
+        assert asked_by()[:8] == ["b"] * 8
+        assert asked_by()[8:16].count("s") == 4
+        await (await actor._opened()).close()
 
 
 async def test_a_gateway_is_warm_without_its_servers() -> None:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.ray
 
 ROOT = Path(__file__).parents[2]
 WAIT_S_MAX = 60.0
-"""Far above what is seen (0.3 to 13 s on two cores that eight others used, too): most of it is processes that start."""
+"""Far above what is seen (0.1 to 7 s on two cores that eight others used, too): most of it is processes that start."""
 HEALTH = {
     "RAY_health_check_initial_delay_ms": "500",
     "RAY_health_check_period_ms": "300",

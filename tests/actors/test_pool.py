@@ -16,7 +16,7 @@ from memforest_ray.errors import ClusterUnavailable, LLMUnavailable
 from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.facts.verdicts import Judgement
 from memforest_ray.ids import CellId
-from memforest_ray.models.chat import ChatReply
+from memforest_ray.models.chat import ChatReply, ChatUsage
 from memforest_ray.testing.clock import SeededRandom
 from tests.actors.tiny import TinyEmbedder
 
@@ -46,6 +46,7 @@ class _Fake:
             if word == "die":
                 raise Gone(self.name)
             on_text(word)
+        return ChatUsage(calls=1)
 
     async def pid(self, within_s: float) -> int | None:
         return None if self.dead else 1
@@ -174,15 +175,15 @@ async def test_an_answer_is_heard_while_it_is_written() -> None:
     pool = _pool(_Fake("a", _echo, dead=True), _Fake("b", _echo))
     chat = PooledChat(pool, "ann", "m")
     words: Any = ["bees", "on", "roofs"]
-    assert [piece async for piece in chat.stream(words)] == words
+    assert [piece async for piece in chat.stream(words)] == [*words, ChatUsage(calls=1)]
     broken: Any = ["bees", "die"]
-    heard: list[str] = []
+    heard: list[Any] = []
     with pytest.raises(ClusterUnavailable, match="lost while it answered"):
         await _hear(chat, broken, heard)
     assert heard == ["bees"]
 
 
-async def _hear(chat: PooledChat, request: Any, heard: list[str]) -> None:
+async def _hear(chat: PooledChat, request: Any, heard: list[Any]) -> None:
     async for piece in chat.stream(request):
         heard.append(piece)  # noqa: PERF401 - what was heard before it broke off counts
 

@@ -23,7 +23,7 @@ import memforest_ray as mf
 from memforest_ray.facts.expressions import find_times
 from memforest_ray.facts.instants import parse_instant
 from memforest_ray.query.question import Question as Reading
-from tests.benchmarks.evidence_recall import CATEGORIES, Question, by_memory, questions_of
+from tests.benchmarks.evidence_recall import CATEGORIES, TURNS_MAX, Question, by_memory, questions_of
 
 BUDGETS: Final = (5, 10, 20, 30, 50, 100)
 WITHIN: Final = 0.5
@@ -109,7 +109,7 @@ def main() -> None:
         for conversation in conversations.values():
             client.user(conversation.id).ingest_many(conversation.sessions)
         for mode in ("flat", "root", "embed"):
-            print(row(f"memforest-ray, {mode}", kept, by_memory(client, kept, mode)), flush=True)
+            print(row(f"memforest-ray, {mode}", kept, by_memory(client, kept, mode, TURNS_MAX)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,22 @@
 """Evidence recall on a LoCoMo file, beside plain BM25 over its turns. Run by hand:
 
-    python tests/benchmarks/evidence_recall.py LOCOMO.json [--mode embed] [--runtime local]
+    python tests/benchmarks/evidence_recall.py LOCOMO.json [--mode embed] [--runtime local] [--graph-rows-min 256]
 
 The unit is a turn: recall@n is the share of the turns annotated as evidence that are among the first n turn ids,
 averaged over the questions of categories 1 to 4 with usable evidence. A hit stands for its source turns, in order.
+
+Memories are written, closed and opened again before they are asked. With `--graph-rows-min` they have graphs from so
+many rows on, over trees and over the whole, which are built, stored and taken again; default sizes need none here.
 """
 
 import argparse
 import json
 import re
 import statistics
+import sys
 import tempfile
+import threading
+import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,13 +71,32 @@ def by_words(sample: dict[str, Any], questions: Sequence[Question]) -> list[list
     return [[turns[place]["dia_id"] for place in row] for row in found]
 
 
-def by_memory(client: mf.Client, questions: Sequence[Question], mode: str) -> list[list[str]]:
+def by_memory(client: mf.Client, questions: Sequence[Question], mode: str, k: int) -> list[list[str]]:
     """Turn ids as the memory ranks them."""
     ranked: list[list[str]] = []
+    spent: list[float] = []
     for question in questions:
-        hits = client.user(question.conversation).query(question.text, k=TURNS_MAX, mode=mode)
+        started = time.perf_counter()
+        hits = client.user(question.conversation).query(question.text, k=k, mode=mode)
+        spent.append((time.perf_counter() - started) * 1000)
         ranked.append(list(dict.fromkeys(turn for hit in hits for turn in hit.turn_ids)))
+    cuts = statistics.quantiles(spent, n=20)
+    told = f"{mode}, question embedded: p50 {statistics.median(spent):.1f} ms, p95 {cuts[18]:.1f} ms"
+    print(told, file=sys.stderr, flush=True)  # beside the table, not in it
     return ranked
+
+
+def graphs_of(client: mf.Client, names: Sequence[str]) -> dict[str, int]:
+    """What became of the graphs of these memories, all together."""
+    told = [client.user(name).stats()["graphs"] for name in names]
+    return {key: sum(each[key] for each in told) for key in told[0]}
+
+
+def settle(client: mf.Client, names: Sequence[str], within_s: float = 120) -> None:
+    """Wait until each memory has graphs over its facts and its cells."""
+    deadline = time.monotonic() + within_s
+    while any(client.user(name).stats()["graphs"]["built"] < 2 for name in names) and time.monotonic() < deadline:
+        threading.Event().wait(0.2)
 
 
 def report(name: str, questions: Sequence[Question], ranked: Sequence[Sequence[str]]) -> None:
@@ -92,19 +117,30 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="a LoCoMo file")
     parser.add_argument("--mode", default="embed")
     parser.add_argument("--runtime", default="local")
+    parser.add_argument("--k", type=int, default=TURNS_MAX, help="hits; more than 50 are looked for in everything")
+    parser.add_argument("--graph-rows-min", type=int)
     given = parser.parse_args()
     samples = json.loads(given.data.read_text("utf-8"))
     questions = [question for sample in samples for question in questions_of(sample)]
+    rows_min = given.graph_rows_min
+    rules = {} if rows_min is None else {"graph_rows_min": rows_min, "forest_graph_rows_min": rows_min}
+    with tempfile.TemporaryDirectory(prefix="mf-") as place:
+        settings = {"store": f"file://{place}", "runtime": given.runtime, **rules}
+        conversations = list(mf.read_conversations(str(given.data)))
+        names = [conversation.id for conversation in conversations]
+        with mf.connect(**settings) as client:
+            for conversation in conversations:
+                client.user(conversation.id).ingest_many(conversation.sessions)
+            if rules:
+                settle(client, names)
+                print(f"graphs, written: {graphs_of(client, names)}")
+        with mf.connect(**settings) as client:
+            ranked = by_memory(client, questions, given.mode, given.k)
+            if rules:
+                print(f"graphs, opened again: {graphs_of(client, names)}\n")
     print(f"| retriever | n | {' | '.join(f'r@{depth}' for depth in DEPTHS)} |\n|---|---|{'---|' * len(DEPTHS)}")
     words = [ids for sample in samples for ids in by_words(sample, list(questions_of(sample)))]
     report("BM25 on turns, stemmed", questions, words)
-    with (
-        tempfile.TemporaryDirectory(prefix="mf-") as place,
-        mf.connect(store=f"file://{place}", runtime=given.runtime) as client,
-    ):
-        for conversation in mf.read_conversations(str(given.data)):
-            client.user(conversation.id).ingest_many(conversation.sessions)
-        ranked = by_memory(client, questions, given.mode)
     report(f"memforest-ray, {given.mode}", questions, ranked)
     for category, name in CATEGORIES.items():
         places = [place for place, question in enumerate(questions) if question.category == category]

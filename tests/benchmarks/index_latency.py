@@ -84,7 +84,12 @@ def index_mb(view: IndexView) -> float:
         for name in each.__slots__
         if isinstance(getattr(each, name), np.ndarray)
     )
-    foliage = sum(level.children.nbytes + level.scales.nbytes + level.nodes.nbytes for level in view.foliage.levels)
+    foliage = sum(
+        level.nodes.nbytes
+        + sum(column.nbytes for column in level.children)
+        + sum(column.nbytes for column in level.scales)
+        for level in view.foliage.levels
+    )
     graphs = sum(2.6e6 + len(each.graph) * (4 * view.facts.vectors.dimension + 300) for each in view.graphs.values())
     return float(vectors + tables + words + corpus + foliage + graphs + 150 * len(view)) / 1e6
 
@@ -207,7 +212,7 @@ def measured(facts: int, dimension: int, queries: int, folder: Path | None) -> d
     row["dated"] = statistics.median(latencies(version, dated)[0])
     row |= nearest(version.index, asked[:200])
     view = version.index
-    row["vectors"] = sum(shelf.vectors.nbytes for shelf in (view.facts, view.cells)) / 1e6
+    row["vectors"] = sum(block.nbytes for shelf in (view.facts, view.cells) for block in shelf.vectors.blocks) / 1e6
     row["index"] = index_mb(view)
     row["share"] = row["index"] / row["vectors"]
     spent = writes(index, made)

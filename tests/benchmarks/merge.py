@@ -1,6 +1,6 @@
 """Merging finished memories against writing their sessions into a growing one. Run by hand:
 
-    python tests/benchmarks/merge.py LOCOMO.json [--simulated] [--latency S] [--conversations N]
+    python -m tests.benchmarks.merge LOCOMO.json [--simulated] [--latency S] [--conversations N] [--forests FOLDER]
 
 Each conversation of the file is cut in three by sessions: nine forests for three conversations. They are built one by
 one, each timed; then, for N = 2 to 9, forest N is merged into the growing memory, and the sessions of forest N are
@@ -11,6 +11,9 @@ forests 1 to N / (build the largest of them + merge all N), the forests having b
 cannot exceed N. The second number of each is for merges with `wait="facts"`: the summaries along their seams follow.
 At the end cells, facts, placements and leaf orders of the two memories are compared.
 
+With --forests a first run only builds the forests, in that folder, and notes how long each took; a second run goes on
+from there: for who has the machine to himself for a few minutes at a time only.
+
 Without --simulated everything is offline. With it models are `memforest sim-llm`, in a process of its own, SIMULATED:
 the offline backend's answers with a real server's latencies. Times are of this machine, in this run; compare within a
 run.
@@ -18,11 +21,14 @@ run.
 
 import argparse
 import asyncio
+import json
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import memforest_ray as mf
 from memforest_ray.ambient import SystemClock, SystemRandom
@@ -93,13 +99,26 @@ async def same(settings: Settings, one: str, other: str) -> dict[str, bool]:
     return {name: found[0][name] == found[1][name] for name in ("cells", "facts", "placements", "leaves")}
 
 
-async def run(path: str, conversations: int, url: str | None) -> None:
+async def build(settings: Settings, parts: list[tuple[str, list[Session]]]) -> list[float]:
+    """All forests, one by one; the seconds that each took."""
+    async with client(settings) as made:
+        return [await spent(made.user(user).ingest_many(sessions)) for user, sessions in parts]
+
+
+async def run(path: str, conversations: int, url: str | None, forests: Path | None) -> None:
     """Build, write, merge, compare; prints the table."""
     parts = cut(path, conversations)
     with tempfile.TemporaryDirectory() as folder:
         settings = settings_of(folder, url)
+        if forests is None:
+            built = await build(settings, parts)
+        elif (noted := forests / "built.json").exists():
+            built = json.loads(noted.read_text())
+            shutil.copytree(forests, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(noted.name))
+        else:
+            noted.write_text(json.dumps(await build(settings_of(str(forests), url), parts)))
+            return
         async with client(settings) as made:
-            built = [await spent(made.user(user).ingest_many(sessions)) for user, sessions in parts]
             writes = [await spent(made.user("written").ingest_many(under(*part))) for part in parts]
             merges = [await spent(made.user("merged").merge_from(user)) for user, _ in parts]
             facts = [await spent(made.user("other").merge_from(user, wait="facts")) for user, _ in parts]
@@ -136,14 +155,17 @@ def main() -> None:
     parser.add_argument("--simulated", action="store_true")
     parser.add_argument("--latency", type=float, help="every simulated call takes so long")
     parser.add_argument("--conversations", type=int, default=3, help="of the file, from its first")
+    parser.add_argument("--forests", type=Path, help="a folder in which forests are built, or were by the same code")
     given = parser.parse_args()
+    if given.forests is not None:
+        given.forests.mkdir(parents=True, exist_ok=True)
     options = {} if given.latency is None else {"latency": given.latency}
     if not given.simulated:
-        asyncio.run(run(given.path, given.conversations, None))
+        asyncio.run(run(given.path, given.conversations, None, given.forests))
         return
     with simulated(**options) as url:
         print(f"SIMULATED model server, {options or 'latencies of a real one'}")
-        asyncio.run(run(given.path, given.conversations, url))
+        asyncio.run(run(given.path, given.conversations, url, given.forests))
 
 
 if __name__ == "__main__":

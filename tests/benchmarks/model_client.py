@@ -26,7 +26,15 @@ from memforest_ray.facts.sessions import admit
 from memforest_ray.models.backend import Backend
 
 BOB = Path(__file__).parents[2] / "examples" / "bob.json"
-ROWS = ("", "429=0.1", "500=0.1", "reset=0.1", "500=0.04,429=0.03,reset=0.03")
+ROWS = (
+    "",
+    "429=0.1",
+    "500=0.1",
+    "reset=0.1",
+    "500=0.04,429=0.03,reset=0.03",
+    "whitespace=0.1",
+    "silence=0.01",
+)
 
 
 @contextmanager

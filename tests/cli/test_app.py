@@ -149,10 +149,12 @@ def test_every_error_has_a_code_and_three_parts(
         ("two\nlines", "two lines; nothing was changed; correct the call and run it again"),
         ("no mode 'x'; known: embed, flat", "no mode 'x'; known: embed, flat; nothing was changed"),
         ("it broke. Nothing was changed; do that", "it broke. Nothing was changed; do that"),
+        ("all is kept; wait, or pass replace=True.", "all is kept; wait, or give --replace"),
+        ("all is kept; `trees()` lists them", "all is kept; `memforest show USER` lists them"),
     ],
 )
 def test_a_message_is_completed_not_repeated(program: Program, fake: FakeClient, message: str, line: str) -> None:
-    """Parts that a message has are left to it."""
+    """Parts that a message has are left to it; names of the Python interface become the program's."""
     fake.answers["stats"] = errors.InvalidInput(message)
     assert f"memforest: {line}\n" == program("stats", "bob").err
 

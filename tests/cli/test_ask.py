@@ -85,6 +85,15 @@ def test_options_are_passed_on(program: Program, asked: FakeClient) -> None:
     assert [("query", "bob", expected)] == asked.asked
 
 
+@pytest.mark.parametrize("verb", ["query", "ask"])
+def test_when_and_how_it_is_asked_is_passed_on(program: Program, asked: FakeClient, verb: str) -> None:
+    """For "next month", in whose days, and whether trees are wanted whole."""
+    program(verb, "bob", "Where?", "--asked", "2023-05-10", "--zone", "Europe/Vienna", "--expand", "complete", "--json")
+    [(_, _, given)] = asked.asked
+    wanted = {"asked": "2023-05-10", "zone": "Europe/Vienna", "expand": "complete"}
+    assert wanted.items() <= given.items()
+
+
 def test_every_filter_is_passed_on(program: Program, asked: FakeClient) -> None:
     """Under the names of the library."""
     program(
@@ -129,10 +138,15 @@ def test_explain_shows_what_a_score_is_made_of(program: Program, asked: FakeClie
 
 
 def test_explain_shows_what_models_were_asked(program: Program, asked: FakeClient) -> None:
-    """Calls and tokens."""
+    """Calls, what for, and tokens."""
     usage = ChatUsage(calls=3, prompt_tokens=900, completion_tokens=40)
-    asked.answers["query"] = replace(FOUND, trace=replace(TRACE, usage=usage))
-    assert "12 nodes visited, 3 model calls, 900 + 40 tokens" in program("query", "bob", "Where?", "--explain").out
+    asked.answers["query"] = replace(FOUND, trace=replace(TRACE, spent={"rank": usage}))
+    out = program("query", "bob", "Where?", "--explain").out
+    assert "12 nodes visited, 3 model calls (rank 3), 900 + 40 tokens" in out
+    asked.answers["ask"] = Answer(
+        "Davis.", True, ("f1",), replace(FOUND, trace=replace(TRACE, spent={"answer": usage}))
+    )
+    assert "3 model calls (answer 3), 900 + 40 tokens" in program("ask", "bob", "Where?").out
 
 
 def test_an_answer_is_shown_as_it_comes(program: Program, asked: FakeClient) -> None:

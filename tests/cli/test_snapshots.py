@@ -43,7 +43,7 @@ def test_a_state_is_saved_and_restored(bob: Program) -> None:
     assert (saved.code, saved.data["user"], saved.data["name"]) == (0, "bob", "before trip")
     refused = bob("forget", "bob", "--session", "bob-08", "--json")
     assert (refused.code, refused.data["error"]["snapshots"]) == (2, ["before trip"])
-    assert "including_snapshots=True" in refused.err
+    assert "give --including-snapshots to take it out" in refused.err
     assert _sessions(bob) == 16
     assert bob("forget", "bob", "--session", "bob-08", "--including-snapshots").code == 0
     restored = bob("restore", "bob", "before trip", "--json")

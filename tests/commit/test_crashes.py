@@ -25,12 +25,12 @@ FINGERPRINT = {"model": "tiny", "dimension": 4}
 COMMITS = 10
 
 
-@pytest.fixture(params=["memory", "s3"])
+@pytest.fixture(params=["memory", "s3", "azure"])
 def fresh(request: pytest.FixtureRequest) -> Fresh:
     """Makes empty stores, of memory or over HTTP."""
     if request.param == "memory":
         return MemoryStore
-    url, number = request.getfixturevalue("s3"), count()
+    url, number = request.getfixturevalue(request.param), count()
     return lambda: open_store(f"{url}/{next(number)}")
 
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import pytest
 
+from memforest_ray.commit import claim
 from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.log import CommitLog, Reload
-from memforest_ray.errors import EmbeddingMismatch, Fenced, InvalidInput
+from memforest_ray.errors import EmbeddingMismatch, Fenced, InvalidInput, StoreUnavailable
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.clock import ManualClock
-from memforest_ray.testing.store import FaultyStore, contents
+from memforest_ray.testing.store import Crashed, FaultyStore, contents
 
 Own = Callable[..., Awaitable[CommitLog]]
 Row = Callable[..., Changes]
@@ -284,6 +285,84 @@ async def test_age_counts_from_when_a_retirement_has_landed(
     assert manifest is not None
     assert [entry.at_ms for entry in manifest.retired] == [pytest.approx(landed, abs=60_000)]
     assert await log.collect() == 0
+
+
+async def _dies_undated(store: MemoryStore, owner: Own, row: Row, clock: ManualClock) -> int:
+    """An owner stands still within its checkpoint and dies before it has said when that landed; when that was."""
+
+    async def turn() -> None:
+        if faulty.calls[-1].verb == "swap" and not faulty._crash_at:
+            clock.advance(25 * HOUR)
+            faulty._crash_at = len(faulty.calls)
+
+    faulty = FaultyStore(store)
+    log = await owner(faulty, prove_after_s=1e9)
+    await log.commit(row(1))
+    faulty._turn = turn
+    with pytest.raises(Crashed):
+        await log.checkpoint()
+    return clock.now_ms()
+
+
+async def test_a_successor_dates_what_its_predecessor_could_not(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+) -> None:
+    """From its own claim on: nothing goes before its day is over; and no claim puts off what is dated rightly."""
+    landed = await _dies_undated(store, owner, row, clock)
+    clock.advance(HOUR)
+    heir = await owner(store)
+    assert heir.manifest
+    assert [entry.at_ms for entry in heir.manifest.retired] == [landed + HOUR * 1000]
+    clock.advance(23 * HOUR)
+    assert await heir.collect() == 0
+    await heir.commit(row(2))
+    await heir.checkpoint()
+    again = await owner(store)
+    clock.advance(2 * HOUR)
+    assert await again.collect() == 2
+
+
+async def test_a_successor_that_believes_the_date_would_collect_early(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever read the manifest of before would miss what it names."""
+    monkeypatch.setattr(claim, "retired_at_last", lambda retired, _: retired)
+    await _dies_undated(store, owner, row, clock)
+    assert await (await owner(store)).collect() > 0
+
+
+async def test_what_could_not_be_dated_at_once_is_dated_with_the_next_change(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+) -> None:
+    """The store refused the second write; the claim stands, and so does what it knows."""
+    refusing = False
+
+    class Refusing(FaultyStore):
+        async def swap(self, key: str, body: bytes, tag: str) -> str:
+            if refusing:
+                raise StoreUnavailable("no", refused=True)
+            return await super().swap(key, body, tag)
+
+    async def turn() -> None:
+        nonlocal refusing
+        if faulty.calls[-1].verb == "swap":
+            clock.advance(2 * HOUR)
+            refusing = True
+
+    faulty = Refusing(store)
+    log = await owner(faulty, prove_after_s=1e9)
+    await log.commit(row(1))
+    faulty._turn = turn
+    with pytest.raises(StoreUnavailable):
+        await log.checkpoint()
+    faulty._turn, refusing = None, False
+    landed = clock.now_ms()
+    assert log.owned
+    clock.advance(HOUR)
+    await log.commit(row(2))
+    await log.checkpoint()
+    assert log.manifest
+    assert all(entry.at_ms >= landed for entry in log.manifest.retired)
 
 
 async def test_an_owner_that_was_overtaken_is_told_when_it_reads(store: MemoryStore, owner: Own, row: Row) -> None:

@@ -19,6 +19,7 @@ def instant(year: int, month: int, day: int, hour: int = 0) -> int:
 
 
 FRIDAY = instant(2023, 6, 9, 19)
+_JANUARY = instant(2024, 1, 15, 10)
 """Friday, 9 June 2023."""
 
 
@@ -306,3 +307,57 @@ def test_leap_days_and_first_years() -> None:
     assert find_times("last week", instant(1, 1, 1), None) == []
     assert find_times("next week", int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1000, None) == []
     assert date.max.year == 9999
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My dentist appointment is on 4 March.",
+        "The deadline is 4 March.",
+        "The report is due on 4 March.",
+        "The wedding is in March.",
+        "My flight leaves on 4 March.",
+        "The exhibition opens on March 4th.",
+        "My passport expires in March.",
+        "I have to submit the form by 4 March.",
+        "We must be out of the flat by 4 March.",
+        "Dentist appointment on 4 March at 9 am.",
+        "Remind me on 4 March to call Ana.",
+        "I'm in Rome until 4 March.",
+        "I have an interview on 4 March.",
+        "In March I have an exam.",
+        "The meeting on 4 March is about taxes.",
+        "I fly to Oslo on 4 March.",
+        "On 4 March I'll fly to Oslo.",
+        "The next concert is on 4 March.",
+        "It is planned for March.",
+    ],
+)
+def test_what_is_fixed_for_a_day_lies_ahead(text: str) -> None:
+    """Said in January: the coming March, whether the future has a form, is a present, or has no verb at all."""
+    [found] = find_times(text, _JANUARY, None)
+    assert (found.event.start.year, found.event.start.month) == (2024, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My dentist appointment was on 4 March.",
+        "I had an appointment on 4 March.",
+        "The deadline passed on 4 March.",
+        "This is a photo of us in March.",
+        "This is me in March.",
+        "My birthday is on 4 March.",
+        "I have a photo from 4 March.",
+        "I have a friend who moved here in March.",
+        "On 4 March we met.",
+        "I had to submit it by 4 March.",
+        "I was in Rome until 4 March.",
+        "Back in March I have a memory of rain.",
+        "The vase is from March.",
+    ],
+)
+def test_without_such_a_sign_the_nearest_past_is_meant(text: str) -> None:
+    """Also where a present or an appointment stands in a sentence of the past."""
+    [found] = find_times(text, _JANUARY, None)
+    assert (found.event.start.year, found.event.start.month) == (2023, 3)

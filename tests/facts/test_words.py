@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.facts.words import STOP_WORDS, content_stems, content_tokens, fold, query_tokens, stem, tokens, words
+from memforest_ray.facts.words import (
+    STOP_WORDS,
+    content_stems,
+    content_tokens,
+    fold,
+    query_tokens,
+    stem,
+    tokens,
+    unaccented,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +150,27 @@ def test_a_long_text_is_cut_in_linear_time() -> None:
     """A run of 400,000 characters without a space is cut at once."""
     assert len(words("a'" * 200_000)) == 1
     assert len(words("猫" * 200_000)) == 399_999
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("josé", "jose"),
+        ("jose\u0301", "jose"),
+        ("zoë", "zoe"),
+        ("ürün", "urun"),
+        ("plain", "plain"),
+        ("реку́", "реку́"),
+        ("है", "है"),
+        ("ガ", "ガ"),
+    ],
+)
+def test_latin_letters_lose_their_accents(word: str, expected: str) -> None:
+    """Marks of other scripts are letters of theirs."""
+    assert unaccented(word) == expected
+
+
+def test_words_are_looked_up_without_accents_and_compared_with_them() -> None:
+    """ "Cafe Zoe" finds "Café Zoë"; two statements that differ by an accent stay two."""
+    assert query_tokens("Cafe Zoe") == content_tokens("Café Zoë")
+    assert content_stems("Bob met Zoe") != content_stems("Bob met Zoë")

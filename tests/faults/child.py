@@ -1,7 +1,7 @@
-"""A process that owns a forest and does what it is told, until it is killed or stopped. Started by the tests.
+"""A process that owns a forest and does what it is told, until it is killed or stopped. Born in a nursery.
 
 Reads commands from standard input, one JSON object a line, at its end closes and leaves; writes an answer to each,
-flushed, and where it is about to halt itself. Its one argument is its `Orders`, as JSON.
+flushed, and where it is about to halt itself.
 """
 
 import asyncio
@@ -91,7 +91,3 @@ class Worker:
         if self._retries:
             return await self._runtime.call(ANN, verb, arguments, op_id=op_id, seen=0, deadline_s=DEADLINE_S)
         return await self._driver.call(verb, arguments, op_id=op_id, seen=0)
-
-
-if __name__ == "__main__":
-    asyncio.run(Worker(Orders(**json.loads(sys.argv[1]))).work())

@@ -1,22 +1,19 @@
-"""The parent's end of a child: commands in, answers out, signals."""
+"""The tests' end of a child: commands in, answers out, signals."""
 
 import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self, TextIO
 
-from tests.faults.programme import Deed, Orders
+from tests.faults.programme import Deed
 
-__all__ = ["LIFE_S_MAX", "Child", "Life", "heard_of"]
+__all__ = ["Child", "Life", "Wait"]
 
-_ROOT = Path(__file__).parents[2]
-LIFE_S_MAX = 120
+Wait = Literal["stopped", "ended"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +30,18 @@ class Life:
     """Its exit status, or minus the signal that killed it."""
 
 
-def _popen(orders: Orders) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.faults.child", json.dumps(asdict(orders))]
-    return subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def heard_of(lines: Iterable[str], code: int) -> Life:
-    """A life that is over, by what was heard of it."""
-    rows = [json.loads(line) for line in lines]
-    return Life(
-        {row["op"]: row["answer"] for row in rows if "answer" in row},
-        {row["op"]: row["error"] for row in rows if "error" in row},
-        tuple(row["halts"] for row in rows if "halts" in row),
-        code,
-    )
-
-
 class Child:
-    """A life in a conversation: `with Child(orders) as child`. It is killed if it did not leave by itself."""
+    """A process that owns a forest: `with nursery.bear(orders) as child`. It is killed if it did not leave by itself.
 
-    def __init__(self, orders: Orders) -> None:
-        self._process = _popen(orders)
+    `wait` returns when it stands still, or has ended: its exit status then, or minus the signal that killed it.
+    """
+
+    def __init__(self, pid: int, told: TextIO, heard: TextIO, wait: Callable[[Wait], int]) -> None:
+        self._pid = pid
+        self._told = told
+        self._heard = heard
+        self._wait = wait
+        self._left = False
 
     def __enter__(self) -> Self:
         return self
@@ -61,19 +49,25 @@ class Child:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.communicate()
+        if not self._left:
+            os.kill(self._pid, signal.SIGKILL)
+            self.leave()
+
+    def live(self, todo: Iterable[Deed]) -> Life:
+        """A whole life: told everything at once, heard to the end."""
+        with suppress(BrokenPipeError):  # killed before it was told everything
+            self._told.writelines(json.dumps(deed.command) + "\n" for deed in todo)
+            self._told.close()
+        return _heard_of(self._heard.readlines(), self.leave())
 
     def tell(self, command: dict[str, Any]) -> None:
         """Send one command, and do not wait."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(command) + "\n")
-        self._process.stdin.flush()
+        self._told.write(json.dumps(command) + "\n")
+        self._told.flush()
 
     def hear(self) -> dict[str, Any]:
         """The next line; waits for it."""
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self._heard.readline()
         assert line, "it has left"
         row: dict[str, Any] = json.loads(line)
         return row
@@ -87,18 +81,33 @@ class Child:
 
     def stop(self) -> None:
         """Have the kernel stop it, wherever it is, and wait until it stands still."""
-        self._process.send_signal(signal.SIGSTOP)
+        os.kill(self._pid, signal.SIGSTOP)
         self.stopped()
 
     def stopped(self) -> None:
         """Wait until it stands still."""
-        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
+        self._wait("stopped")
 
     def go_on(self) -> None:
         """Let it run again."""
-        self._process.send_signal(signal.SIGCONT)
+        os.kill(self._pid, signal.SIGCONT)
 
     def leave(self) -> int:
         """No more commands: it closes its forest. Its exit status."""
-        self._process.communicate(timeout=LIFE_S_MAX)
-        return self._process.returncode
+        with suppress(BrokenPipeError):
+            self._told.close()
+        self._heard.read()
+        self._heard.close()
+        self._left = True
+        return self._wait("ended")
+
+
+def _heard_of(lines: Iterable[str], code: int) -> Life:
+    """A life that is over, by what was heard of it."""
+    rows = [json.loads(line) for line in lines]
+    return Life(
+        {row["op"]: row["answer"] for row in rows if "answer" in row},
+        {row["op"]: row["error"] for row in rows if "error" in row},
+        tuple(row["halts"] for row in rows if "halts" in row),
+        code,
+    )

@@ -5,7 +5,7 @@ Each store lives through a chain of deaths: the next process goes on where the o
 
 import random
 import signal
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +103,6 @@ class Chain:
 def _only(kept: Iterable[str], rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Without times and costs, which are of a process."""
     return {op: {key: row[key] for key in kept if key in row} for op, row in rows.items()}
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as nursery:
-        yield nursery
 
 
 @pytest.fixture(params=["file", "s3"])

@@ -13,6 +13,7 @@ from memforest_ray.commit.version import Version
 from memforest_ray.storage.open import open_store
 from memforest_ray.testing.forests import Forests, check_forest, decided, residue
 from tests.faults.halts import PHASES, Phase
+from tests.faults.nursery import Nursery
 from tests.faults.process import Child
 from tests.faults.programme import Deed, Orders, deeds, secret_word
 from tests.faults.twin import do
@@ -92,10 +93,10 @@ async def settled(url: str, heard: Heard) -> Version:
 
 
 @pytest.mark.parametrize(("phase", "event", "asked_again"), STOPS)
-async def test_a_stopped_owner_goes_on(url: str, phase: Phase, event: int, asked_again: bool) -> None:
+async def test_a_stopped_owner_goes_on(nursery: Nursery, url: str, phase: Phase, event: int, asked_again: bool) -> None:
     """Its caller has its answer, through a new claim where it needs one; with the same operation asked of both, too."""
     todo, heard = list(deeds(forgetting=True)), Heard()
-    with Child(orders(url, phase, event)) as first, Child(orders(url)) as second:
+    with nursery.bear(orders(url, phase, event)) as first, nursery.bear(orders(url)) as second:
         pending = heard.until_it_halts(first, todo)
         if asked_again:
             heard.take(pending, second.do(pending))
@@ -116,10 +117,10 @@ async def test_a_stopped_owner_goes_on(url: str, phase: Phase, event: int, asked
 @pytest.mark.parametrize(
     ("phase", "event"), [("refreshing", 3), ("landing", 5), ("landing", 6), ("checkpointing", 5), ("erasing", 7)]
 )
-async def test_a_zombie_is_fenced(url: str, phase: Phase, event: int) -> None:
+async def test_a_zombie_is_fenced(nursery: Nursery, url: str, phase: Phase, event: int) -> None:
     """Without a new claim its next write is refused with `fenced`, and not done."""
     todo, heard = list(deeds(forgetting=True)), Heard()
-    with Child(orders(url, phase, event, retries=False)) as first, Child(orders(url)) as second:
+    with nursery.bear(orders(url, phase, event, retries=False)) as first, nursery.bear(orders(url)) as second:
         pending = heard.until_it_halts(first, todo)
         if pending.verb == "forget":
             heard.take(pending, second.do(pending))
@@ -137,14 +138,14 @@ async def test_a_zombie_is_fenced(url: str, phase: Phase, event: int) -> None:
     await settled(url, heard)
 
 
-async def test_a_claim_that_was_overtaken_takes_in_what_others_wrote(url: str) -> None:
+async def test_a_claim_that_was_overtaken_takes_in_what_others_wrote(nursery: Nursery, url: str) -> None:
     """Stopped between reading and claiming: what was committed meanwhile still stands in the log, and is not lost."""
     todo, heard = list(deeds(forgetting=False)), Heard()
     without_checkpoints = {**SETTINGS, "checkpoint_commits": 32}
     stopping, going_on = (
         replace(each, settings=without_checkpoints) for each in (orders(url, "claiming", 1), orders(url))
     )
-    with Child(stopping) as first, Child(going_on) as second:
+    with nursery.bear(stopping) as first, nursery.bear(going_on) as second:
         pending = heard.until_it_halts(first, todo)
         for deed in [todo.pop(0) for _ in range(3)]:
             heard.take(deed, second.do(deed))
@@ -157,11 +158,11 @@ async def test_a_claim_that_was_overtaken_takes_in_what_others_wrote(url: str) -
 
 
 @pytest.mark.parametrize("retries", [True, False])
-def test_a_zombie_does_not_answer_from_the_past(url: str, retries: bool) -> None:
+def test_a_zombie_does_not_answer_from_the_past(nursery: Nursery, url: str, retries: bool) -> None:
     """A question that reaches it later than `fresh_s` after its last proof sees what others wrote, or is refused."""
     clock, todo = SystemClock(), list(deeds(forgetting=False))
     ask = {"op": "ask", "verb": "query", "text": "PIN word"}
-    with Child(orders(url, "extracting", retries=retries)) as first, Child(orders(url)) as second:
+    with nursery.bear(orders(url, "extracting", retries=retries)) as first, nursery.bear(orders(url)) as second:
         first.do(todo.pop(0))
         first.tell(ask)
         before = first.hear()["answer"]
@@ -179,11 +180,11 @@ def test_a_zombie_does_not_answer_from_the_past(url: str, retries: bool) -> None
         assert row == {"op": "ask", "error": "fenced"}
 
 
-async def test_a_part_that_comes_too_late_does_not_bring_back_what_was_forgotten(url: str) -> None:
+async def test_a_part_that_comes_too_late_does_not_bring_back_what_was_forgotten(nursery: Nursery, url: str) -> None:
     """An owner is stopped before it writes a part, and writes it after its text was erased: it is cleared away."""
     forget, heard = Deed("out-0", "forget", 0), Heard()
     todo = [deed for deed in deeds(forgetting=True) if deed != forget]
-    with Child(orders(url, "checkpointing", 1, retries=False)) as first, Child(orders(url)) as second:
+    with nursery.bear(orders(url, "checkpointing", 1, retries=False)) as first, nursery.bear(orders(url)) as second:
         pending = heard.until_it_halts(first, todo)
         heard.take(forget, second.do(forget))
         first.go_on()

@@ -18,7 +18,10 @@ from memforest_ray.facts.judging import ModelJudge
 from memforest_ray.facts.verdicts import Pair, Question
 from memforest_ray.ids import AtomId, CellId
 from memforest_ray.models.backend import Backend
-from memforest_ray.models.chat import ChatReply, ChatRequest
+from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.connections import Connections, Endpoint
+from memforest_ray.models.dialects import STOPS
+from memforest_ray.models.failures import Failure
 from memforest_ray.models.prompts.answer import ANSWER
 from memforest_ray.models.prompts.judge import JUDGE
 from memforest_ray.testing.facts import mention
@@ -110,12 +113,36 @@ async def test_too_long_a_question_is_told_apart(chat_url: str) -> None:
 
 
 async def test_an_answer_is_streamed(chat_url: str) -> None:
-    """In several pieces."""
+    """In several pieces, and what it has cost last."""
     async with backend(chat_url) as one:
         request = ANSWER.request("Question: What is water?\nEvidence:\n[1] Water is wet.", tokens_max=12)
-        pieces = [piece async for piece in one.stream(request)]
+        *pieces, usage = [piece async for piece in one.stream(request)]
     assert len(pieces) > 2
-    assert "".join(pieces).strip()
+    assert "".join(map(str, pieces)).strip()
+    assert isinstance(usage, ChatUsage)
+    assert (usage.calls, usage.completion_tokens) == (1, 12)
+    assert usage.prompt_tokens > ANSWER.tokens // 2
+
+
+async def test_white_space_ends_an_answer_at_a_stop(chat_url: str) -> None:
+    """Under a grammar that allows nothing else: up to the limit without, and no further than it has to with stops."""
+    asked = [{"role": "user", "content": "Say a."}]
+    body = {
+        "messages": asked,
+        "max_tokens": 60,
+        "temperature": 0,
+        "grammar": 'root ::= "{" white\nwhite ::= [ \\n\\t] white',
+    }
+    connections = Connections(SystemClock(), 300)
+    ends = [
+        await connections.post(Endpoint(chat_url, "tiny"), "/chat/completions", {**body, **stop})
+        for stop in ({}, {"stop": list(STOPS)})
+    ]
+    await connections.close()
+    without, stopped = [{} if isinstance(end, Failure) else end for end in ends]
+    assert (without["choices"][0]["finish_reason"], without["usage"]["completion_tokens"]) == ("length", 60)
+    assert stopped["choices"][0]["finish_reason"] == "stop"
+    assert stopped["usage"]["completion_tokens"] < 60
 
 
 async def test_vectors(embedding_url: str) -> None:

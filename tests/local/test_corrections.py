@@ -52,6 +52,17 @@ async def test_a_fact_says_something_else(world: World, say: Say) -> None:
     assert cell.score < hits[0].score
 
 
+async def test_what_an_attribute_is_now_is_read_off_the_text(world: World, say: Say) -> None:
+    """Where it says the same of something else; any other text says nothing of the attribute."""
+    ann, home = await _told(world, say)
+    await ann.correct(home.id, "Bob lives in West Dixon.")
+    (now,) = about(await world.version("ann"), "Dixon")
+    assert (now.attribute, now.value) == ("residence", "West Dixon")
+    await ann.correct(now.id, "Bob never told where he lives.")
+    (now,) = about(await world.version("ann"), "never")
+    assert (now.attribute, now.value) == (None, None)
+
+
 async def test_it_is_done_once(world: World, say: Say) -> None:
     """Under one op id; the id of another correction is refused."""
     ann, home = await _told(world, say)

@@ -309,3 +309,80 @@ def test_errands_cross_processes(value: Any) -> None:
 def test_answers_are_remembered(told: Merged | Corrected | Renewed | Reembedded) -> None:
     """What is stored of an answer gives the answer."""
     assert type(told).from_json(told.to_json()) == told
+
+
+async def test_a_turn_that_both_have_forgotten_is_no_conflict(world: World, say: Say) -> None:
+    """Each under a key of its own: what the source has to say since comes all the same, also at second hand."""
+    ann, ben = await _two(world, say)
+    carl = world.client.user("carl")
+    await carl.merge_from(ann)
+    await ann.merge_from(ben)
+    await carl.merge_from(ann)
+    for user, turn in ((ben, "s1#1"), (ann, "ben/s1#1"), (carl, "ann/ben/s1#1")):
+        await user.forget(turns=[turn])
+    turns = ("I moved to Oslo.", f"My locker word is {SECRET}.", "I like tea.", "And I like figs.")
+    await ben.ingest(say("s1", *turns))
+    for user, source in ((ann, ben), (carl, ann)):
+        told = await user.merge_from(source)
+        assert (told.sessions, told.kept) == (1, ())
+        assert (await user.merge_from(source)).duplicate
+    said = [turn.text for turn in (await world.version("carl")).sessions[SessionId("ann/ben/s1")].turns]
+    assert said == ["I moved to Oslo.", "", "I like tea.", "And I like figs."]
+
+
+async def test_a_correction_comes_with_the_next_merge(world: World, say: Say) -> None:
+    """What it stands in the place of is here already, also in a cell of which a turn is forgotten here."""
+    ann, ben = await _two(world, say)
+    await ann.merge_from(ben)
+    await ann.forget(turns=["ben/s1#1"])
+    (oslo,) = [fact for fact in (await world.version("ben")).facts if "Oslo" in fact.text]
+    await ben.correct(oslo.id, text="Bob moved to Bergen.")
+    assert not (await ann.merge_from(ben)).duplicate
+    told = {fact.text for fact in (await world.version("ann")).facts}
+    assert ("Bob moved to Bergen." in told, "Bob moved to Oslo." in told) == (True, False)
+    assert (await ann.merge_from(ben)).duplicate
+    await ann.forget(turns=["ben/s1#0"])
+    assert not any("Bergen" in fact.text for fact in (await world.version("ann")).facts)
+
+
+async def test_what_stands_here_is_known_though_its_source_has_forgotten_it(world: World, say: Say) -> None:
+    """Sent again, or merged again to replace what differs, it is a duplicate; nothing is lost, nor at second hand."""
+    ann, ben = await _two(world, say)
+    carl, talk = world.client.user("carl"), say("s2", "I like chess.", "Me too.", time="2023-06-01")
+    await ann.merge_from(ben)
+    await ben.forget(session="s2")
+    assert (await ann.merge_from(ben)).kept == ("ben/s2",)
+    await carl.merge_from(ann)
+    assert (await ann.ingest(replace(talk, id="ben/s2"))).duplicate
+    await ben.ingest(talk, replace=True)
+    for user, source in ((ann, ben), (carl, ann), (carl, ann)):
+        await user.merge_from(source, replace=True)
+    assert [turn.text for turn in (await world.version("ann")).sessions[SessionId("ben/s2")].turns] == [
+        "I like chess.",
+        "Me too.",
+    ]
+    assert SessionId("ann/ben/s2") in (await world.version("carl")).sessions
+
+
+async def test_what_is_withheld_there_is_known_here_without_its_dialogue(world: World, say: Say) -> None:
+    """The session that said it is forgotten here; whoever says it again is not understood to have."""
+    ann, ben = await _two(world, say)
+    await ben.ingest(say("s3", "I like figs.", time="2023-07-01"))
+    await ann.merge_from(ben)
+    await ann.forget(session="ben/s3")
+    (figs,) = [fact for fact in (await world.version("ben")).facts if "figs" in fact.text]
+    await ben.forget(fact=figs.id)
+    await ann.merge_from(ben)
+    assert (await ann.merge_from(ben)).duplicate
+    await ann.ingest(say("s9", "I like figs.", time="2023-08-01"))
+    assert not any("figs" in fact.text for fact in (await world.version("ann")).facts)
+
+
+async def test_a_merge_that_is_done_is_told_though_its_source_is_gone(world: World, say: Say) -> None:
+    """Asked again under its op id; a new one finds nobody."""
+    ann, ben = await _two(world, say)
+    told = await ann.merge_from(ben, op_id="merge")
+    assert await world.client.delete_user("ben") == ["ann"]
+    assert (await ann.merge_from("ben", op_id="merge")).version == told.version
+    with pytest.raises(mf.NotFound):
+        await ann.merge_from("ben")

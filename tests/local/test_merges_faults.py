@@ -11,10 +11,12 @@ from memforest_ray.forest.errands import LOAN_MS
 from memforest_ray.ids import UserId
 from memforest_ray.local import LocalRuntime, Models
 from memforest_ray.local.examination import examine
+from memforest_ray.storage.keys import UserKeys
+from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.storage.store import ObjectStore
 from memforest_ray.testing.clock import SeededRandom
 from memforest_ray.testing.forests import decided
-from memforest_ray.testing.store import Crashed, Fault, FaultyStore, scripted
+from memforest_ray.testing.store import Crashed, Fault, FaultyStore, contents, scripted
 from tests.local.merging import World
 
 Say = Callable[..., mf.Session]
@@ -120,3 +122,69 @@ async def test_either_way_it_is_the_same(say: Say) -> None:
         found.append((facts, leaves))
         await world.client.close()
     assert found[0] == found[1]
+
+
+class _Standing(FaultyStore):
+    """Stands still before the next commit of `user`, until it is told to go on."""
+
+    def __init__(self, inner: ObjectStore, user: str) -> None:
+        super().__init__(inner)
+        self._keys = UserKeys.of(UserId(user))
+        self.reached, self.released = asyncio.Event(), asyncio.Event()
+        self.armed = False
+
+    async def create(self, key: str, body: bytes) -> str:
+        if self.armed and self._keys.seq_of(key):
+            self.reached.set()
+            await self.released.wait()
+        return await super().create(key, body)
+
+
+@pytest.mark.parametrize("gone", ["session", "user"])
+async def test_a_copy_that_stood_still_brings_nothing_back(say: Say, gone: str) -> None:
+    """It was about to land when its pin expired; what is forgotten meanwhile does not land after all."""
+    world = World()
+    await _two(world, say)
+    store = _Standing(world.store, "ann")
+    client = _client(world, store, 50)
+    await client.user("ann").ingest(say("s2", "I like tea."))  # so that its memory is claimed
+    store.armed = True
+    merging = asyncio.create_task(client.user("ann").merge_from("ben", op_id="merge"))
+    await store.reached.wait()
+    world.clock.advance(LOAN_MS / 1000 + 1)
+    other = _client(world, world.store, 60)
+    if gone == "session":
+        await other.user("ben").forget(session="s1")
+    else:
+        assert await other.delete_user("ben") == []
+    store.released.set()
+    with suppress(mf.NotFound):
+        await merging
+    await other.close()
+    await client.close()
+    assert not any("Oslo" in fact.text for fact in (await world.version("ann")).facts)
+    assert set((await world.version("ann")).sessions) == {"s1", "s2"}
+
+
+async def test_a_deletion_that_was_cut_off_still_tells_who_holds_copies(say: Say) -> None:
+    """Whoever goes on with it learns what the first one had learnt."""
+    world = World()
+    await _two(world, say)
+    await world.client.user("ann").merge_from("ben")
+    await world.client.close()
+    counting = FaultyStore(world.store)
+    whole = await _copied(world.store)
+    assert await _client(world, counting, 50).delete_user("ben") == ["ann"]
+    for place in range(len(counting.calls)):
+        store = await _copied(whole)
+        with suppress(Crashed):
+            await _client(world, FaultyStore(store, crash_at=place), 60).delete_user("ben")
+        with suppress(mf.NotFound):  # it was done, but for the answer
+            assert await _client(world, store, 70).delete_user("ben") == ["ann"]
+
+
+async def _copied(store: ObjectStore) -> MemoryStore:
+    copy = MemoryStore()
+    for key, body in (await contents(store)).items():
+        await copy.create(key, body)
+    return copy

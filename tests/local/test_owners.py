@@ -18,6 +18,7 @@ from memforest_ray.errors import (
 from memforest_ray.facts.sessions import Session
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.local.effects import Models
+from memforest_ray.local.published import Published
 from memforest_ray.local.runtime import LocalRuntime
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
@@ -336,3 +337,30 @@ async def test_closing_a_runtime_tries_every_forest(forests: Forests, say: Say) 
 def _prefix(user: str) -> str:
 
     return UserKeys.of(UserId(user)).prefix
+
+
+async def test_a_look_that_is_given_up_loses_nothing_of_others(
+    forests: Forests, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its caller leaves between what was read and what is made of it: the next write builds on what was read."""
+    first, second = forests.open(), forests.open()
+    await first.version()
+    await second.ingest(say("s1", "I live in Davis."))
+    await second.driver.close()
+    build = asyncio.Event()
+
+    async def unfinished(*_: object) -> Any:
+        build.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Published, "_built", unfinished)
+        look = asyncio.create_task(first.read("stats", seen=2))
+        await build.wait()
+        look.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await look
+    await first.ingest(say("s2", "I like chess."))
+    version = await forests.open().version()
+    check_forest(version)
+    assert set(version.sessions) == {"s1", "s2"}

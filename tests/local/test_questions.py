@@ -87,7 +87,7 @@ async def test_the_evidence_has_both_times_and_the_question_its_own() -> None:
 @pytest.mark.parametrize("said", ["NOT IN MEMORY", "Not in memory.", ' "NOT IN MEMORY" [1]', "**NOT IN MEMORY**"])
 async def test_a_refusal_is_an_answer_that_is_falsy(said: str, words: list[str]) -> None:
     """In words of our own, and nothing of the model's is shown."""
-    answer = await _ask(await _forest(AnsweringChat(lambda _: said)), "What is Lena's shoe size?")
+    answer = await _ask(await _forest(AnsweringChat(lambda _: said)), "What is Lena's vault made of?")
     assert not answer
     assert answer.text == "Not in memory: what is remembered does not hold the answer."
     assert answer.citations == ()
@@ -96,7 +96,7 @@ async def test_a_refusal_is_an_answer_that_is_falsy(said: str, words: list[str])
 async def test_a_refusal_is_not_streamed_as_text(words: list[str]) -> None:
     """The listener gets the sentence that the answer has."""
     chat = AnsweringChat(lambda _: "NOT IN MEMORY")
-    answer = await _ask(await _forest(chat), "What is Lena's shoe size?", words.append)
+    answer = await _ask(await _forest(chat), "What is Lena's vault made of?", words.append)
     assert "".join(words) == answer.text
 
 
@@ -150,6 +150,34 @@ async def test_a_model_out_of_reach_is_no_error(error: MemForestError, listening
     assert answer.text.startswith("Lena moved to Porto")
     assert answer.result is not None
     assert [str(error) in note for note in answer.result.trace.fallbacks] == [True, True, True]
+
+
+@pytest.mark.parametrize("listening", [False, True])
+async def test_what_questions_cost_is_counted(listening: bool, words: list[str]) -> None:
+    """By stage, beside what writes cost, streamed or not; no write seems to wait for it."""
+
+    def script(request: ChatRequest) -> dict[str, Any] | str:
+        return "Porto [1]." if request.role == "answer" else {"best": [{"n": 1, "g": 3}]}
+
+    chat = AnsweringChat(script)
+    forest = await _forest(chat)
+    before = (await forest.read("stats"))["models"]
+    await _ask(forest, "Where does Lena live?", words.append if listening else None, mode="llm")
+    after = (await forest.read("stats"))["models"]
+    roles = [request.role for request in chat.asked]
+    tokens = {role: sum(len(each.text) // 4 for each in chat.asked if each.role == role) for role in roles}
+    assert set(roles) == {"rank", "answer"}
+    assert {role: after["usage"][role]["calls"] for role in tokens} == {role: roles.count(role) for role in tokens}
+    assert {role: after["usage"][role]["prompt_tokens"] for role in tokens} == tokens
+    assert after["usage"]["embed"]["calls"] == before["usage"]["embed"]["calls"] + 1
+    assert after["busy_s"] == before["busy_s"]
+
+
+async def test_an_answer_that_breaks_off_has_been_a_call() -> None:
+    """As much as is known of it; so has one that nobody gave."""
+    forest = await _forest(AnsweringChat(silent))
+    await _ask(forest, "Where does Lena live?", print)
+    assert (await forest.read("stats"))["models"]["usage"]["answer"]["calls"] == 1
 
 
 async def test_an_empty_answer_is_none() -> None:

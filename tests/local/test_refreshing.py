@@ -8,6 +8,7 @@ import pytest
 from memforest_ray.commit.version import Version
 from memforest_ray.facts.sessions import Session
 from memforest_ray.forest.intents import Receipt
+from memforest_ray.ids import NodeId, SessionId
 from memforest_ray.local.effects import Models
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.storage.memory import MemoryStore
@@ -16,6 +17,8 @@ from memforest_ray.testing.extraction import ScriptedExtractor
 from memforest_ray.testing.forests import Forests, TestForest, check_forest, check_same, decided, residue
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.waiting import PATIENCE_S, until
+from memforest_ray.trees.nodes import Node
+from memforest_ray.trees.routing import session_scope
 
 Say = Callable[..., Session]
 
@@ -284,3 +287,36 @@ async def test_extraction_goes_before_summaries(
     await summarizer.shown(8)
     summarizer.gate.set()
     assert (await writing).refreshed
+
+
+async def test_a_node_without_a_summary_stands_on_the_new_ones_below(
+    forests: Forests, summarizer: ScriptedSummarizer, say: Say
+) -> None:
+    """Should its own come to nothing, its vector is that of what its children say now, as whoever loads it has it."""
+    summarizer.held = lambda request: True
+    forest = forests.open()
+    await forest.ingest(_long(say, "s1", "chess", turns=60), wait="facts")
+    root = (await forest.version()).trees[session_scope(SessionId("s1"))].root
+    assert isinstance(root, Node)
+    summarizer.failure = lambda request: "no answer" if request.node_id == root.id else None
+    summarizer.gate.set()
+    version = await _until(forest, lambda version: root.id in _stale(version) and len(_stale(version)) < 3)
+    assert {version.summaries[NodeId(child.id)].source for child in root.children} == {"model"}
+    check_same(version, await forests.open().version())
+
+
+async def test_what_comes_into_the_middle_of_a_tall_tree_holds_up_nothing(
+    forests: Forests, summarizer: ScriptedSummarizer, say: Say
+) -> None:
+    """Nodes above it are asked for with what is below it, and all that was made is taken in."""
+    forest = forests.open()
+    for day, turns in ((1, 60), (9, 60), (4, 3)):
+        before = len(summarizer.asked)
+        told = [f"I walked {turn} miles along the river in Davis on the day {day} of my trip." for turn in range(turns)]
+        receipt = await forest.ingest(say(f"s{day}", *told, time=f"2023-05-{day:02d}T10:00:00Z"))
+    version = await forest.version()
+    check_forest(version)
+    assert max(tree.height for tree in version.trees.values()) > 2
+    assert (receipt.depth, receipt.refreshed, _stale(version)) == (1, True, [])
+    inputs = [request.texts for request in summarizer.asked[before:]]
+    assert len(inputs) == len(set(inputs)) == receipt.usage["summarise"].calls

@@ -164,6 +164,14 @@ async def test_a_rebuild_makes_vectors_anew(world: World) -> None:
     assert decided(await world.version("ann")) == decided(good)
 
 
+@pytest.mark.parametrize("verb", ["resummarise", "rescene", "rebuild"])
+async def test_what_is_not_there_is_not_made_anew(world: World, verb: str) -> None:
+    """A user who was mistyped does not come to be."""
+    with pytest.raises(mf.NotFound, match=f"nothing to {verb}"):
+        await getattr(world.client.user("nobody"), verb)()
+    assert [user async for user in world.client.users()] == []
+
+
 async def test_news_since_a_version(world: World, say: Say) -> None:
     """What came, changed and went, folded; what came and went in between does not show."""
     ann = world.client.user("ann")

@@ -1,13 +1,15 @@
 """Snapshots and forgetting: nothing that was forgotten is in one, or comes back with one."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from memforest_ray.errors import CorruptState, InvalidInput, LLMUnavailable, NotFound
-from memforest_ray.facts.sessions import Session
+from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import UserId
+from memforest_ray.query.request import QueryRequest
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.extraction import ScriptedExtractor, says
@@ -253,3 +255,93 @@ async def test_a_model_that_is_away_leaves_the_erasure_open(
     report = await forest.forget("op", turns=("s1#0",), including_snapshots=True)
     assert report.turns == 1
     assert await residue("HERON", store, await checked(forests, forest)) == []
+
+
+async def _outlived(plain: Forests, say: Say) -> TestForest:
+    """A forest in which only a snapshot holds a session, the end of another, and what they tell."""
+    forest = plain.open()
+    await forest.ingest(say("s1", "I live in Davis."))
+    await do(forest, "save", "without")
+    await forest.ingest(say("s1", "I live in Davis.", "Nice.", "I keep a HERON."))
+    await forest.ingest(say("s2", SECRET, "I see.", "I like rowing."))
+    await do(forest, "save", "with")
+    await do(forest, "restore", "without")
+    return forest
+
+
+async def test_turns_that_only_snapshots_hold_are_forgotten(plain: Forests, say: Say, store: MemoryStore) -> None:
+    """Of a session that is not here and of one that is here, but shorter; they stay out, and all else comes back."""
+    forest = await _outlived(plain, say)
+    with pytest.raises(NotFound, match="no turn 's1#2'"):
+        await forest.forget(turns=("s1#2",))
+    with pytest.raises(NotFound, match="no turn 's9#0'"):
+        await forest.forget(turns=("s1#2", "s9#0"), including_snapshots=True)
+    report = await forest.forget("out", turns=("s1#2", "s2#0"), including_snapshots=True)
+    assert (report.turns, report.facts) == (2, ())
+    assert await residue("HERON", store, await forest.version()) == []
+    assert await plain.open().forget("out", turns=("s1#2", "s2#0"), including_snapshots=True) == report
+    await forest.ingest(say("s1", "I live in Davis.", "Nice.", "I keep a HERON."))
+    await do(forest, "restore", "with")
+    version = await checked(plain, forest)
+    said = {turn.text for record in version.sessions.values() for turn in record.turns if turn.hole is None}
+    assert said == {"I live in Davis.", "Nice.", "I see.", "I like rowing."}
+    assert await residue("HERON", store, version) == []
+    with pytest.raises(NotFound):
+        await forest.forget(turns=("s1#2",), including_snapshots=True)
+
+
+@pytest.mark.parametrize("with_dialogue", [False, True])
+async def test_a_fact_that_only_a_snapshot_holds_is_forgotten(
+    plain: Forests, say: Say, store: MemoryStore, with_dialogue: bool
+) -> None:
+    """It does not come back with the snapshot, nor when it is said again; its dialogue goes if that is asked."""
+    forest = await _outlived(plain, say)
+    kept = await forest.read("query", request=QueryRequest("HERON", k=20), snapshot="with")
+    fact = next(hit.fact_id for hit in kept if hit.fact_id and "PIN" in hit.text)
+    with pytest.raises(NotFound):
+        await forest.forget(fact=fact)
+    report = await forest.forget(fact=fact, with_dialogue=with_dialogue, including_snapshots=True)
+    assert (report.turns, report.still_in) == ((1, ()) if with_dialogue else (0, ("s2#0",)))
+    assert ("HERON-7" in str(await contents(store))) is False  # what is left is compressed
+    assert (await residue("HERON-7", store, await forest.version()) == []) is with_dialogue
+    await do(forest, "restore", "with")
+    await forest.ingest(say("s3", SECRET))
+    facts = [told.text for told in (await checked(plain, forest)).facts]
+    assert [text for text in facts if "PIN" in text] == []
+    assert any("rowing" in text for text in facts)
+    with pytest.raises(NotFound):
+        await forest.forget(fact=fact, including_snapshots=True)
+
+
+async def test_an_id_that_snapshots_hold_in_two_sessions_is_not_guessed(
+    plain: Forests, store: MemoryStore, say: Say
+) -> None:
+    """As of one that is stored in two; with the session it is clear."""
+    forest = plain.open()
+    await forest.ingest(say("s1", "I live in Davis."))
+    await do(forest, "save", "without")
+    for name, text in (("s2", SECRET), ("s3", "I like tea.")):
+        await forest.ingest(Session(name, [Turn(text, "Bob", id="same")]))
+    await do(forest, "save", "with")
+    await do(forest, "restore", "without")
+    with pytest.raises(InvalidInput, match=r"several sessions \(s2, s3\)"):
+        await forest.forget(turns=("same",), including_snapshots=True)
+    assert (await forest.forget(turns=("same",), session="s2", including_snapshots=True)).turns == 1
+    assert await residue("HERON", store, await forest.version()) == []
+
+
+async def test_who_is_told_that_it_is_forgotten_finds_it_nowhere(plain: Forests, say: Say) -> None:
+    """Also where another forget, cut off anywhere, has left nothing to change but its erasure to be finished."""
+    told = 0
+    for place in range(4, 40, 3):
+        forests = Forests(MemoryStore(), plain.models)
+        await (await confided(forests, say)).driver.close()
+        cut_off = forests.open(store=FaultyStore(forests.store, crash_at=place))
+        with suppress(Crashed):
+            await cut_off.forget("a", session="s2", including_snapshots=True)
+        heir = forests.open()
+        with suppress(NotFound):
+            await heir.forget("b", session="s2", including_snapshots=True)
+            told += 1
+            assert await residue("HERON", forests.store, await heir.version()) == []
+    assert told > 4

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.models.answers import Answer, ThoughtFilter, read_answer, salvage
+from memforest_ray.models.answers import Answer, ThoughtFilter, circles, read_answer, salvage
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -89,3 +89,21 @@ def test_thoughts_are_left_out_of_a_stream(pieces: list[str], shown: str) -> Non
     """Wherever the stream is cut."""
     thoughts = ThoughtFilter()
     assert "".join(thoughts.feed(piece) for piece in pieces) + thoughts.end() == shown
+
+
+ITEM = '{"t":"Bob likes tea number %d.","k":"state","n":[1],"s":[],"e":["Bob"],"d":"food","w":[],"c":8},'
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("and so on " * 100, True),
+        ('{"facts":[' + "".join(ITEM % 1 for _ in range(9))[:-7], True),
+        ('{"facts":[' + "".join(ITEM % number for number in range(15))[:-7], False),
+        ("Bob lives in Davis. " * 3, False),
+        ("", False),
+    ],
+)
+def test_an_answer_that_goes_round_in_circles_is_known_by_its_end(text: str, runs: bool) -> None:
+    """The keys of many items are none, nor is what is said twice."""
+    assert circles(text) == runs

@@ -86,6 +86,24 @@ async def test_processes_share_an_endpoint_s_budget() -> None:
     assert [one.permits.limit(DEAD) for one in made] == [10, 3, 1]
 
 
+async def test_vectors_wait_for_no_answers() -> None:
+    """Where one server gives both, all permits of chat calls may be in use."""
+
+    def answer(asked: dict[str, Any]) -> HttpResponse | None:
+        vectors = HttpResponse.of({"data": [{"index": 0, "embedding": [1.0, 0.0]}]})
+        return vectors if "input" in asked else None
+
+    server = ScriptedEndpoint(answer=answer)
+    named = {"llm_model": "m", "embed_model": "e", "embed_dimension": 2, "llm_permits": 1}
+    async with serving(server, **named) as one:
+        silent = asyncio.create_task(one.chat([JUDGE.request("one")]))
+        await server.reached(1)
+        assert (await one.embedder().embed(["x"])).tolist() == [[1.0, 0.0]]
+        assert one.permits.in_flight(server.url) == 1
+        silent.cancel()
+        await asyncio.gather(silent, return_exceptions=True)
+
+
 async def test_warming_reads_prompts_and_schemas() -> None:
     """One token each, and whatever comes of it."""
     server = ScriptedEndpoint(completion("", finish="length"))

@@ -1,8 +1,10 @@
 """Dialects: what an endpoint is sent, and what is learnt from its refusals."""
 
+import json
+
 from memforest_ray.models.chat import ChatRequest
 from memforest_ray.models.connections import Endpoint
-from memforest_ray.models.dialects import Dialect, Dialects
+from memforest_ray.models.dialects import STOPS, Dialect, Dialects
 
 HERE = Endpoint("http://here/v1", "m")
 REQUEST = ChatRequest("judge", "Fixed.", "Is it?", {"type": "object"}, 8)
@@ -59,6 +61,44 @@ def test_padding_is_counted_and_ends_the_grammar() -> None:
     dialects = Dialects({})
     formats = []
     for _ in range(4):
+        dialects.note_call(HERE)
         dialects.note_padding(HERE)
         formats.append(dialects.of(HERE).format)
     assert (formats, dialects.padded) == (["json_schema", "json_schema", "text", "text"], 4)
+
+
+def test_a_rare_padding_is_no_reason_to_give_up_a_grammar() -> None:
+    """One answer in a hundred: the others come in their form because of it."""
+    dialects = Dialects({})
+    for number in range(1000):
+        dialects.note_call(HERE)
+        if number % 100 == 99:
+            dialects.note_padding(HERE)
+    assert (dialects.of(HERE).format, dialects.padded) == ("json_schema", 10)
+
+
+def test_an_answer_as_json_is_stopped_where_it_is_padded() -> None:
+    """Plain text is not; nor where an endpoint takes no stops, which costs nothing else."""
+    plain = ChatRequest("answer", "Fixed.", "Is it?", None, 8)
+    assert (Dialect().body(HERE, REQUEST)["stop"], "stop" in Dialect().body(HERE, plain)) == (list(STOPS), False)
+    dialect = Dialect().without("Unsupported parameter: 'stop' is not supported with this model.")
+    assert dialect is not None
+    assert ("stop" in dialect.body(HERE, REQUEST), dialect.format) == (False, "json_schema")
+
+
+def test_nothing_that_is_said_in_json_is_a_stop() -> None:
+    """However deep it is indented: nothing that fits our schemas is deeper than four."""
+    deep = {"facts": [{"e": ["a  b", {"t": ["\t\n\n\n\n\n"]}]}]}
+    for indent in (None, 1, 2, 4, 8, "\t"):
+        assert not any(stop in json.dumps(deep, indent=indent) for stop in STOPS[:3])
+    assert not any(stop in json.dumps(deep, indent=4) for stop in STOPS)
+
+
+def test_a_streamed_answer_ends_with_its_cost_where_the_endpoint_can_tell() -> None:
+    """Else it is asked for without."""
+    body = Dialect().streamed(HERE, REQUEST)
+    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+    dialect = Dialect().without("unknown field stream_options")
+    assert dialect is not None
+    body = dialect.streamed(HERE, REQUEST)
+    assert (body["stream"], "stream_options" in body, dialect.format) == (True, False, "json_schema")

@@ -12,6 +12,7 @@ import pytest
 from memforest_ray.errors import InvalidInput, LLMUnavailable
 from memforest_ray.models.connections import Connections, Endpoint
 from memforest_ray.models.embedder import Fingerprint
+from memforest_ray.models.hedging import Hedges
 from memforest_ray.models.openai_embedder import OpenAIEmbedder, fingerprint_of
 from memforest_ray.models.permits import Permits
 from memforest_ray.simulation.http import HttpResponse
@@ -52,6 +53,7 @@ async def embedder(answer: Answering, texts_max: int = 2) -> AsyncIterator[tuple
             random,
             fingerprint_of("small", 3, {}),
             texts_max=texts_max,
+            hedges=Hedges(clock, 0.0),
             sleep=at_once,
         )
         try:

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.errors import LLMUnavailable, Overloaded
-from memforest_ray.models.permits import Permits
+from memforest_ray.models.permits import Permit, Permits
 from memforest_ray.testing.clock import ManualClock, SeededRandom
 
 ONE = ("a",)
@@ -70,12 +71,15 @@ class Held:
         self.order: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
 
-    def begin(self, name: str, owner: str = "", *, urgent: bool = False, endpoints: tuple[str, ...] = ONE) -> None:
+    def begin(
+        self, name: str, owner: str = "", *, urgent: bool = False, after: str = "", endpoints: tuple[str, ...] = ONE
+    ) -> None:
         self._ends[name] = asyncio.Event()
-        self.tasks.append(asyncio.create_task(self._run(name, owner, urgent, endpoints)))
+        taking = self._permits.take(endpoints, owner=owner, urgent=urgent, after=after)
+        self.tasks.append(asyncio.create_task(self._run(name, taking)))
 
-    async def _run(self, name: str, owner: str, urgent: bool, endpoints: tuple[str, ...]) -> None:
-        async with self._permits.take(endpoints, owner=owner, urgent=urgent):
+    async def _run(self, name: str, taking: AbstractAsyncContextManager[Permit]) -> None:
+        async with taking:
             self.order.append(name)
             await self._ends[name].wait()
 
@@ -138,6 +142,23 @@ async def test_the_least_busy_endpoint_is_taken() -> None:
     await settle()
     assert (world.permits.in_flight("a"), world.permits.in_flight("b")) == (1, 4)
     await held.drain()
+
+
+async def test_what_has_failed_somewhere_is_tried_elsewhere_and_first() -> None:
+    """Where there is another endpoint; before what its owner has not tried yet, and before nobody else."""
+    world = World({"a": 1, "b": 1})
+    both = ("a", "b")
+    async with world.permits.take(both, after="a") as permit:
+        assert permit.endpoint == "b"
+    async with world.permits.take(ONE, after="a") as permit:
+        assert permit.endpoint == "a"
+    held = Held(world.permits)
+    for name in ("x0", "x1", "x2", "y0"):
+        held.begin(name, name[0])
+    held.begin("again", "x", after="a")
+    await settle()
+    await held.drain()
+    assert held.order == ["x0", "again", "y0", "x1", "x2"]
 
 
 async def test_roles_with_endpoints_of_their_own_do_not_wait_for_each_other() -> None:

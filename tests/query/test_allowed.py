@@ -118,3 +118,11 @@ def test_filters_that_are_none() -> None:
 def test_every_kind_is_a_filter() -> None:
     """None is refused."""
     assert [Filters(kind=kind).kind for kind in KINDS] == list(KINDS)
+
+
+def test_dialogue_that_tells_of_another_time_is_not_of_that_in_which_it_was_said(memory: Memory) -> None:
+    """ "Yesterday" is no answer to what happened today; dialogue that tells nothing dated may be."""
+    memory.told("s1", "2023-05-08", "Mara went to the clinic", speaker="Mara", event=days("2023-05-07"))
+    memory.say("s2", "2023-05-08", ("Mara", "What a lovely morning"))
+    assert [hit.session_id for hit in memory.ask("What happened on 8 May 2023?")] == ["s2"]
+    assert [hit.session_id for hit in memory.ask("What happened on 7 May 2023?")] == ["s1"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from memforest_ray.errors import InvalidInput
-from memforest_ray.ids import ItemId, ScopeId
-from memforest_ray.query.browse import BEAM, embed, flat
+from memforest_ray.ids import FactId, ScopeId
+from memforest_ray.query.browse import BEAM, Browsed, embed, flat
 from memforest_ray.query.inquiry import Inquiry, fact_order, inquire
 from memforest_ray.query.modes import MODES, mode_of
 from memforest_ray.query.recall import recall, strongest
@@ -28,6 +28,12 @@ def _filled(memory: Memory) -> Memory:
     for number in range(3):
         memory.told(f"a{number}", f"2024-01-0{number + 1}", f"Ann counted geese {number}", speaker="Ann")
     return memory
+
+
+def _reached(inquiry: Inquiry, browsed: Browsed) -> list[FactId]:
+    assert browsed.reached is not None
+    ids, rows = inquiry.version.index.facts.ids, inquiry.corpus.statements.facts
+    return [FactId(ids[row]) for row in rows[np.isfinite(browsed.reached.facts)]]
 
 
 def test_a_tree_is_recalled_by_its_root_or_by_a_fact(memory: Memory) -> None:
@@ -55,7 +61,7 @@ def test_a_beam_goes_where_the_likeness_is(memory: Memory) -> None:
     trees = [tree for tree in recall(inquiry, root_share=0.5) if tree.scope == "entity:bob"]
     browsed = embed(inquiry, trees)
     told = {fact.id: fact.text for fact in memory.version.facts}
-    seen = [told[name] for name in told if ItemId(name) in browsed.leaves]
+    seen = [told[name] for name in _reached(inquiry, browsed)]
     assert sum("coffee" in text for text in seen) == 6
     assert len(seen) <= BEAM * 8
     assert browsed.nodes_visited <= 1 + 3 * BEAM
@@ -66,14 +72,14 @@ def test_time_prunes_the_way_down(memory: Memory) -> None:
     inquiry = _inquiry(_filled(memory), "Bob", families=["entity"], since="2023-02-01", until="2023-02-03")
     browsed = embed(inquiry, recall(inquiry, root_share=0.5))
     told = {fact.id: fact for fact in memory.version.facts}
-    seen = [told[name] for name in told if ItemId(name) in browsed.leaves]
+    seen = [told[name] for name in _reached(inquiry, browsed)]
     assert sorted(fact.session_id for fact in seen) == ["b5", "b6"]
 
 
 def test_flat_looks_into_nothing(memory: Memory) -> None:
     """No leaf, no node."""
     browsed = flat(_inquiry(_filled(memory), "geese"), ())
-    assert (browsed.leaves, browsed.nodes_visited) == ({}, 0)
+    assert (browsed.leaves, browsed.reached, browsed.nodes_visited) == ({}, None, 0)
 
 
 def test_modes_are_found_by_name() -> None:
@@ -95,3 +101,17 @@ def test_the_order_of_a_fact_is_that_of_its_leaf(memory: Memory) -> None:
     """Computed without making the leaf."""
     for fact in _filled(memory).version.facts:
         assert fact_order(fact) == fact_leaf(fact).order
+
+
+def test_beams_over_rows_end_where_a_walk_through_the_trees_does(memory: Memory) -> None:
+    """With bounds that leave nothing out the trees themselves are walked: same leaves, same likeness, same nodes."""
+    filled = _filled(memory)
+    for text in ("coffee", "Ann and the geese", "Bob item31", "rain and paper"):
+        beams, walk = _inquiry(filled, text), _inquiry(filled, text, since="1900-01-01")
+        trees = recall(beams, root_share=0.5)
+        one, other = embed(beams, trees), embed(walk, trees)
+        assert one.reached is not None
+        assert other.reached is not None
+        assert one.nodes_visited == other.nodes_visited > 0
+        assert np.array_equal(one.reached.facts, other.reached.facts)
+        assert np.array_equal(one.reached.cells, other.reached.cells)

@@ -70,7 +70,8 @@ def _run(steps: Steps[Result], chat: AnsweringChat, embedded: list[str] | None =
 
 
 def _ask(memory: Memory, chat: AnsweringChat, text: str, **options: Any) -> Result:
-    return _run(search_steps(memory.version, QueryRequest.of(text, **options), word_vector(text)), chat)
+    request = QueryRequest.of(text, **options)
+    return _run(search_steps(memory.version, request, memory.vector(request)), chat)
 
 
 def _heights(memory: Memory) -> int:
@@ -276,3 +277,40 @@ def test_a_rerank_that_fails_changes_nothing(filled: Memory) -> None:
     result = _ask(filled, AnsweringChat(silent), "What did Bob see?", rerank=True)
     assert [hit.text for hit in result] == [hit.text for hit in filled.ask("What did Bob see?")]
     assert result.trace.fallbacks == ("the model did not rerank (the server is down): scores decided",)
+
+
+def test_a_rerank_of_whole_trees_orders_the_trees(filled: Memory) -> None:
+    """One call shows what each recalled tree tells of; the one preferred comes first, as a whole, in order of time."""
+    plain = _ask(filled, AnsweringChat(silent), "What did Ann count?", expand="complete")
+    chat = AnsweringChat(lambda _: {"best": [{"n": 3, "g": 3}]})
+    result = _ask(filled, chat, "What did Ann count?", expand="complete", rerank=True)
+    assert [request.role for request in chat.asked] == ["rank"]
+    assert len(ENTRY.findall(chat.asked[0].text)) == len(plain.trace.trees)
+    wanted = plain.trace.trees[2].scope
+    assert result.trace.trees[0].scope == wanted
+    leaves = [str(leaf.item) for leaf in filled.version.trees[wanted].leaves()]
+    assert [str(hit.fact_id or hit.cell_id) for hit in result][: len(leaves)] == leaves
+    assert {hit.text for hit in result} == {hit.text for hit in plain}
+    assert result.trace.spent["rerank"].calls == 1
+
+
+def test_whole_trees_come_as_they_were_recalled_where_the_model_fails(filled: Memory) -> None:
+    """And the trace says so."""
+    plain = filled.ask("What did Ann count?", expand="complete")
+    failed = _ask(filled, AnsweringChat(silent), "What did Ann count?", expand="complete", rerank=True)
+    assert failed.hits == plain.hits
+    assert failed.trace.fallbacks == ("the model did not rerank (the server is down): scores decided",)
+
+
+def test_what_models_were_asked_is_told_by_what_they_did(filled: Memory) -> None:
+    """Each stage by itself, and all together."""
+    chat = AnsweringChat(grading("golden"))
+    result = _ask(filled, chat, "What precious boat was there?", mode="planner", rerank=True)
+    roles = [request.role for request in chat.asked]
+    assert {stage: usage.calls for stage, usage in result.trace.spent.items()} == {
+        "plan": 1,
+        "rank": roles.count("rank") - 1,
+        "rerank": 1,
+    }
+    told = result.trace.to_json()
+    assert told["usage"]["calls"] == sum(stage["calls"] for stage in told["spent"].values()) == len(roles)

@@ -51,6 +51,7 @@ def test_a_result_is_a_sequence_of_hits() -> None:
             "fallbacks": [],
             "reading": [],
             "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0},
+            "spent": {},
         },
     }
 

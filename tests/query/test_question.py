@@ -55,3 +55,9 @@ def test_one_named_speaker_is_meant() -> None:
 def test_any_text_is_a_question(text: str) -> None:
     """Nothing breaks it."""
     assert isinstance(Question.of(text).named({0: "Bob", 1: text}), int | None)
+
+
+@pytest.mark.parametrize(("text", "speaker"), [("What does Jose play?", "José"), ("Wo wohnt Jürgen?", "Jurgen")])
+def test_a_name_is_known_without_its_accents(text: str, speaker: str) -> None:
+    """Whichever side leaves them out."""
+    assert Question.of(text).names(speaker)

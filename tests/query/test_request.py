@@ -51,6 +51,14 @@ def test_filters_and_bounds_are_kept() -> None:
         ({"as_of": "yesterdayish"}, "yesterdayish"),
         ({"zone": "Nowhere/Town"}, "unknown time zone 'Nowhere/Town'"),
         ({"depth": 3}, "unknown option 'depth'"),
+        ({"k": True}, "k is True"),
+        ({"token_budget": "5"}, "the token budget is '5'"),
+        ({"token_budget": 2.5}, "the token budget is 2.5"),
+        ({"families": 3}, "the option 'families' must list names of tree families, not 3"),
+        ({"families": [3]}, "the option 'families' must list names of tree families"),
+        ({"rerank": "no"}, "the option 'rerank' is 'no'"),
+        ({"explain": 1}, "the option 'explain' is 1"),
+        ({"at_least": False}, "at_least is False"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(options: dict[str, Any], message: str) -> None:

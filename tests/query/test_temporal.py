@@ -114,3 +114,9 @@ def test_an_interval_is_read_by_its_days() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     """No question breaks the reading, nor its phrases."""
     assert isinstance(read_time(text, ASKED, None).phrases, tuple)
+
+
+def test_formerly_is_no_happening() -> None:
+    """In Chinese one word says "before" and "formerly": behind a mere name it is the latter."""
+    assert read_time("李明以前住在哪里?", None, None, {"李明"}).direction is Direction.PREVIOUS
+    assert read_time("搬家之前住在哪里?", None, None, {"李明"}).anchors == ("搬家",)

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from memforest_ray.facts.sessions import Session, Turn, admit
 from memforest_ray.facts.verdicts import Pair, Question
 from memforest_ray.ids import AtomId, NodeId, ScopeId
 from memforest_ray.models.backend import Backend
+from memforest_ray.models.chat import ChatUsage
 from memforest_ray.models.prompts.answer import ANSWER, REFUSAL
 from memforest_ray.models.prompts.extract import EXTRACT
 from memforest_ray.models.prompts.plan import PLAN
@@ -156,14 +158,16 @@ async def test_plans_grades_and_answers_by_shared_words() -> None:
         replies = await one.backend.chat(
             [PLAN.request(text), RANK.request(text), ANSWER.request(evidence), ANSWER.request("Question: Why?")]
         )
-        pieces = [piece async for piece in one.backend.stream(ANSWER.request(evidence))]
+        *pieces, usage = [piece async for piece in one.backend.stream(ANSWER.request(evidence))]
     assert [reply.value for reply in replies] == [
         {"look": [{"n": 1, "for": "Where does Bob live?"}]},
         {"best": [{"n": 1, "g": 3}]},
         {"text": "Bob lives in Davis. [2]"},
         {"text": REFUSAL},
     ]
-    assert ("".join(pieces), len(pieces) > 5) == ("Bob lives in Davis. [2]", True)
+    assert ("".join(map(str, pieces)), len(pieces) > 5) == ("Bob lives in Davis. [2]", True)
+    assert isinstance(usage, ChatUsage)
+    assert replace(usage, cached_tokens=0) == replies[2].usage
 
 
 async def test_a_question_that_no_rule_knows_is_answered_in_its_form() -> None:
@@ -188,6 +192,18 @@ async def test_an_answer_ends_at_its_limit() -> None:
     async with simulated() as one:
         (reply,) = await one.backend.chat([EXTRACT.request("1 | time unknown | Bob: I live in Davis.", tokens_max=5)])
     assert (reply.truncated, reply.usage.completion_tokens) == (True, 5)
+
+
+async def test_an_answer_ends_at_a_stop() -> None:
+    """Before it; white space costs what it is long, and not the whole limit."""
+    body = {"messages": [{"role": "user", "content": "?"}], "max_tokens": 900}
+    async with simulated(faults="whitespace=1") as one:
+        ends = [
+            await one.client.post("/chat/completions", cast_to=dict[str, Any], body={**body, **stop})
+            for stop in ({}, {"stop": ["\n\n", " " * 40]})
+        ]
+    told = [(end["choices"][0]["finish_reason"], end["usage"]["completion_tokens"]) for end in ends]
+    assert (told, ends[1]["choices"][0]["stop_reason"]) == ([("length", 900), ("stop", 40)], " " * 40)
 
 
 async def test_vectors() -> None:

@@ -59,3 +59,11 @@ async def test_the_version_goes_along_with_the_etag(monkeypatch: pytest.MonkeyPa
     store = CloudStore(object(), "gs://bucket")
     await store.swap("a", b"", await store.swap("a", b"", await store.create("a", b"")))
     assert sent == ["create", {"e_tag": '"1"', "version": "17"}, {"e_tag": '"2"'}]
+
+
+async def test_a_removal_that_is_refused_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes out as a batch, whose refusal is told in words alone."""
+    error = GenericError("Error performing POST http://h/c in 2ms - Server returned non-2xx status code: 403 Forbidden")
+    with pytest.raises(StoreUnavailable, match=r"403 Forbidden\. What .* check the credentials") as refused:
+        await _answering(monkeypatch, error).delete("a")
+    assert refused.value.detail["refused"] is True

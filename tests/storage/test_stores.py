@@ -18,6 +18,7 @@ STORES: dict[str, Callable[[pytest.FixtureRequest], ObjectStore]] = {
     "disk": lambda test: DiskStore(test.getfixturevalue("tmp_path") / "store"),
     "cloud": lambda _: CloudStore(obstore.store.MemoryStore(), "s3://bucket"),
     "s3": lambda test: open_store(test.getfixturevalue("s3")),
+    "azure": lambda test: open_store(test.getfixturevalue("azure")),
     "faulty": lambda _: FaultyStore(MemoryStore()),
 }
 

@@ -13,6 +13,7 @@ from memforest_ray.trees.clustering import (
     Thresholds,
     assign,
     closest_pairs,
+    span_of,
 )
 
 THRESHOLDS = Thresholds(assign=0.70, spawn=0.58, merge=0.88)
@@ -64,14 +65,14 @@ def test_assign_is_what_the_plain_way_gives(seed: int, times: list[int | None], 
     first = found[:half]
     clusters = [[place for place in range(half) if first[place] == name] for name in sorted(set(first))]
     sums = np.array([rows[places].sum(axis=0) for places in clusters]).reshape(-1, 8)
-    held = Clusters(sums, [tuple(times[place] for place in places) for places in clusters], size_max)
+    held = Clusters(sums, [span_of([times[place] for place in places]) for places in clusters], size_max)
     assert first + assign(held, rows[half:], times[half:], THRESHOLDS) == found
 
 
 def test_vectors_that_cancel_out_are_like_nothing() -> None:
     """A sum of zero is no direction: no division by it, and nothing joins."""
     rows = vectors(1, 1)
-    held = Clusters(np.zeros((1, 8)), [(None, None)], 60)
+    held = Clusters(np.zeros((1, 8)), [span_of((None, None))], 60)
     assert assign(held, rows, [None], THRESHOLDS) == [1]
     assert assign(NOTHING, rows, [None], THRESHOLDS) == [0]
 
@@ -84,7 +85,6 @@ def test_closest_pairs(size_max: int, expected: list[tuple[int, int]]) -> None:
     sums[1, :2] = 0.96, 0.28
     sums[2, :2] = 3 * 0.8, 3 * 0.6
     sums[3, 4] = 1
-    times: list[tuple[int | None, ...]] = [(None,), (None,), (None,) * 3, (None,)]
-    held = Clusters(sums, times, size_max)
+    held = Clusters(sums, [span_of((None,) * size) for size in (1, 1, 3, 1)], size_max)
     assert closest_pairs(held, [0, 1, 2, 3], 0.88) == expected
     assert closest_pairs(held, [3], 0.88) == []

@@ -155,3 +155,40 @@ def test_a_shape_over_other_leaves(k: int, edits: Edits) -> None:
     check_tree(other)
     assert numbers_of(other) == [number + 1000 for number in numbers_of(tree)]
     assert [len(node.children) for node in other.nodes()] == [len(node.children) for node in tree.nodes()]
+
+
+def _torn(before: MemTree, other: MemTree) -> tuple[int, int]:
+    """New nodes above the lowest level, and the height, of both trees joined."""
+    edit = before.edit(graft=other)
+    known = set(before.nodes()) | set(other.nodes())
+    return sum(node.level > 1 and node not in known for node in edit.added), edit.tree.height
+
+
+def test_a_few_leaves_among_others_tear_nothing_apart() -> None:
+    """A few dates of one that lie within the other, either way: they change trees, and the rest stays whole."""
+    early = lived(8, [("put", set(range(0, 400, 2)))])
+    assert _torn(early, lived(8, [("put", {51, 53, 251, *range(400, 520)})]))[0] <= 8
+    late = lived(8, [("put", set(range(201, 401, 2)) | {702, 705})])
+    assert _torn(late, lived(8, [("put", set(range(500, 900, 3)))]))[0] <= 6
+    strays = check_join(early, lived(8, [("put", {51, *range(400, 520)})]))
+    assert {node for node in early.nodes() if node.last < leaf(49).order and node.level == 1} <= set(strays.nodes())
+
+
+def test_roots_of_one_height_become_one_if_there_is_room() -> None:
+    """No level is added for a seam."""
+    first = lived(8, [("put", set(range(256)))])
+    second = lived(8, [("put", set(range(300, 492)))])
+    tree = check_join(first, second)
+    assert (first.height, second.height, tree.height) == (3, 3, 3)
+
+
+@given(st.sampled_from(FANOUTS), st.lists(st.integers(1, 12), min_size=1, max_size=40))
+@settings(max_examples=40)
+def test_runs_of_any_length(k: int, sizes: list[int]) -> None:
+    """Strays on strays: whoever changes over, all leaves are there, in order."""
+    runs: tuple[set[int], set[int]] = (set(), set())
+    place = 0
+    for number, size in enumerate(sizes):
+        runs[number % 2].update(range(place, place + size))
+        place += size
+    check_join(lived(k, [("put", runs[0])]), lived(k, [("put", runs[1])]))

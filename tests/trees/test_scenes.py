@@ -283,3 +283,16 @@ def test_leaving_undoes_joining_exactly(seed: int, data: st.DataObject) -> None:
     assert set(scenes.by_id) <= written
     empty = scenes.edit([], present, vector_of=table(vectors)).scenes
     assert empty == Scenes(THRESHOLDS)
+
+
+def test_who_was_alone_elsewhere_joins_what_is_here_or_nothing() -> None:
+    """A scene of one that comes is not held against those that it comes with: it was, where it comes from."""
+    vector_of = table([towards(1.0), towards(0.75), towards(0.72, 2), towards(0.74, 3)])
+    ours, *theirs = facts(4)
+    together = [(theirs[0].id, theirs[1].id), (theirs[2].id,)]
+    apart = Scenes(THRESHOLDS).edit(theirs, vector_of=vector_of, together=together).scenes
+    assert members(apart) == [["f1", "f2"], ["f3"]]
+    here = Scenes(THRESHOLDS).edit([ours], vector_of=vector_of).scenes
+    joined = here.edit(theirs, vector_of=vector_of, together=together).scenes
+    assert members(joined) == [["f0", "f3"], ["f1", "f2"]]
+    check_scenes(joined, lambda fact: vector_of(replace(ours, id=fact)))

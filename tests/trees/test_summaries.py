@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memforest_ray.ids import ItemId, NodeId, ScopeId, SessionId
+from memforest_ray.trees.parts import PARTS_CHARS_MAX, WHOLE_LEAVES_MAX, parts
 from memforest_ray.trees.summaries import (
     CONCAT_CHARS_MAX,
     SUMMARY_CHARS_ASKED,
@@ -17,7 +18,6 @@ from memforest_ray.trees.summaries import (
     SelectionSummarizer,
     Summary,
     SummaryRequest,
-    parts,
     summary_inputs,
     summary_of_row,
     summary_row,
@@ -335,14 +335,14 @@ def test_a_refresh_step_by_step_is_one_from_scratch(
 @given(number=st.integers(1, 200), k=st.sampled_from([3, 4, 8]), recent=st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_parts_cover_every_leaf_once(number: int, k: int, recent: int) -> None:
-    """In order; leaves only at the end, and of nodes that are opened no more than `recent` of them."""
+    """In order; leaves only at the end, all of a small node, else of nodes that are opened no more than `recent`."""
     for node in tree(range(number), words=3, k=k).nodes():
         shown = parts(node, recent)
         below = [each for part in shown for each in leaves_of(part)]
         assert below == list(leaves_of(node))
         kinds = [isinstance(part, Leaf) for part in shown]
         assert kinds == sorted(kinds)
-        assert node.level == 1 or sum(kinds) <= recent
+        assert all(kinds) if recent and node.count <= WHOLE_LEAVES_MAX else node.level == 1 or sum(kinds) <= recent
 
 
 def leaves_of(child: Leaf | Node) -> Iterable[Leaf]:
@@ -371,8 +371,91 @@ def test_what_comes_at_the_end_is_written_in_one_wave() -> None:
         assert (plan.depth, edit.tree.height) == (depth, 3)
 
 
+@given(
+    number=st.integers(1, WHOLE_LEAVES_MAX - 1), place=st.integers(-1, 2 * WHOLE_LEAVES_MAX), k=st.sampled_from([4, 8])
+)
+@settings(max_examples=30, deadline=None)
+def test_a_small_tree_is_written_in_one_wave(number: int, place: int, k: int) -> None:
+    """Wherever its new leaf comes: each of its nodes is shown leaves, and waits for no other."""
+    before = tree(range(0, number * 2, 2), words=15, k=k)
+    first = plan_of(nodes(before), recent=24)
+    drive(first)
+    edit = before.edit([leaf(place if place % 2 else place + 1, 15)])
+    plan = plan_of([(BOB, node) for node in edit.added], summaries=first.results(), recent=24)
+    drive(plan)
+    assert (first.depth <= 1, plan.depth <= 1) == (True, True)
+
+
 def test_nothing_is_opened_where_nothing_is_waited_for() -> None:
     """Selection makes no call: its nodes are shown their children."""
     big = tree(range(32))
     plan = RefreshPlan(nodes(big), summaries={}, model=SelectionSummarizer.model)
     assert {len(request.texts) for request in plan.ready()} == {4}
+
+
+def middle(leaves: int, come: Iterable[int], *, words: int = 10) -> tuple[RefreshPlan, dict[NodeId, Summary], MemTree]:
+    """The plan of leaves that come into the middle of a tall tree; the summaries that were there; the tree after."""
+    before = tree(range(0, 2 * leaves, 2), words=words, k=8)
+    first = plan_of(nodes(before), recent=24)
+    drive(first)
+    edit = before.edit([leaf(number, words) for number in come])
+    held = first.results()
+    added = [(BOB, node) for node in edit.added]
+    return plan_of(added, summaries=held, recent=24, eager=True), held, edit.tree
+
+
+def test_what_stands_above_an_insert_is_shown_what_is_below_it() -> None:
+    """All at once, each line in its place; and what comes of it is found under the parts that it did not wait for."""
+    plan, held, after = middle(200, [101])
+    asked = {request.node_id: request for request in plan.ready()}
+    top = root(after)
+    lines = [each.text for each in after.leaves()]
+    shown = [lines.index(text) for text in asked[top.id].texts if text in lines]
+    assert lines.index(leaf(101, 10).text) in shown
+    assert shown == sorted(shown)
+    for request in asked.values():
+        plan.done(request.node_id, text_for(request))
+    assert (plan.finished, plan.depth) == (True, 1)
+    summaries = {**held, **plan.results()}
+    texts = [part.text if isinstance(part, Leaf) else summaries[part.id].text for part in parts(top)]
+    assert summaries[top.id].inputs == summary_inputs(texts, MODEL)
+
+
+@pytest.mark.parametrize("first", ["top", "below"])
+@pytest.mark.parametrize("fails", [False, True])
+def test_early_answers_come_in_any_order(first: str, fails: bool) -> None:
+    """A summary is there once those are that it is made of; one that failed below it leaves it to be made again."""
+    plan, _, after = middle(200, [101])
+    top = root(after).id
+    asked = sorted(plan.ready(), key=lambda request: (request.node_id == top) is (first == "top"), reverse=True)
+    for request in asked:
+        if fails and request.node_id != top:
+            plan.failed(request.node_id, "refused")
+        else:
+            plan.done(request.node_id, text_for(request))
+    made = plan.results()
+    assert (plan.finished, made[top].stale, made[top].source) == (True, fails, "model")
+
+
+def test_an_early_request_may_fail_by_itself() -> None:
+    """Its stand-in is made of what it was shown, at once."""
+    plan, _, after = middle(200, [101])
+    top = root(after).id
+    asked = plan.ready()
+    plan.failed(top, "refused")
+    made = plan.results()[top]
+    assert (made.stale, made.inputs, plan.failures) == (True, "", {top: "refused"})
+    for request in asked:
+        if request.node_id != top:
+            plan.done(request.node_id, text_for(request))
+    assert (plan.finished, plan.results()[top].stale) == (True, True)
+
+
+def test_of_much_that_waits_the_lines_are_shown_that_say_most() -> None:
+    """Where all of it would be too much, as long as it is not the greater part: else a node waits as it did."""
+    few, _, _ = middle(450, [101, 301, 501], words=12)
+    asked = drive(few)
+    assert all(sum(map(len, request.texts)) <= PARTS_CHARS_MAX for request in asked)
+    many, _, after = middle(450, range(1, 900, 18), words=12)
+    drive(many)
+    assert (few.depth, many.depth, after.height) == (1, 2, 4)

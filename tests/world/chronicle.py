@@ -5,8 +5,9 @@ state that whoever reads it must see.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from memforest_ray.commit.garbage import RETENTION_MS
 from memforest_ray.commit.manifest import Manifest, decode
@@ -17,9 +18,9 @@ from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.storage.store import Stored
 from memforest_ray.testing.clock import ManualClock
-from tests.world.states import Fact, Forget, Ingest, Intent, Place, State
+from tests.world.states import Fact, Forget, Ingest, Intent, Merge, Origin, Place, State
 
-__all__ = ["Chronicle", "Kept"]
+__all__ = ["Chronicle", "Kept", "Town"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ class Chronicle:
     inner: MemoryStore = field(default_factory=MemoryStore)
     intents: dict[str, Intent] = field(default_factory=dict)
     """By operation: whoever asks for a write says here what it means."""
-    states: dict[int, State] = field(default_factory=lambda: {0: State()})
+    neighbours: Mapping[UserId, "Chronicle"] = field(default_factory=dict)
+    """Of other memories in the same store."""
+    states: dict[int, State] = field(default_factory=dict)
     """By version."""
     steps: dict[int, list[State]] = field(default_factory=dict)
     """By version, what the writes of its batch came to, one after the other."""
@@ -62,15 +65,23 @@ class Chronicle:
     erasing: set[str] = field(default_factory=set)
     removed: set[Place] = field(default_factory=set)
     """Turns that were forgotten, or deleted with their user, at some time."""
+    erased: set[Place] = field(default_factory=set)
+    """Those of them of which somebody may have been told that they are nowhere any more."""
     url: str = "memory://chronicle"
     wrong: list[str] = field(default_factory=list)
     _epoch: int = 0
-    _hollow: bool = False
+    hollow: bool = False
     """Whether the user was deleted at some time: then all went at once."""
     _listed: set[str] = field(default_factory=set)
     _until_ms: dict[str, int] = field(default_factory=dict)
     """When an object was last needed."""
     _floor: int = 0
+
+    def __post_init__(self) -> None:
+        self.states[0] = self._born()
+
+    def _born(self) -> State:
+        return State(f"{self.user}#{self.life}")
 
     @property
     def now(self) -> State:
@@ -132,9 +143,9 @@ class Chronicle:
     def _removed(self, key: str) -> None:
         if self.erasing:
             self._until_ms.clear()  # whatever is not needed goes at once
-        if key in self._listed and not self._hollow:
+        if key in self._listed and not self.hollow:
             self.wrong.append(f"{key} was removed, and is needed")
-        elif self.clock.now_ms() < self._until_ms.get(key, 0) + RETENTION_MS - 60_000 and not self._hollow:
+        elif self.clock.now_ms() < self._until_ms.get(key, 0) + RETENTION_MS - 60_000 and not self.hollow:
             self.wrong.append(f"{key} was removed, and was needed until {self._until_ms[key]}")
 
     def _slot(self, slot: Slot) -> None:
@@ -146,17 +157,19 @@ class Chronicle:
         done = slot.changes.puts.get("operations", {})
         steps = [self.now]
         for operation in filter(done.__contains__, slot.operations):
-            steps.append(self._done(operation, slot.seq, steps[-1]))
+            steps.append(self._done(operation, slot.seq, steps[-1], done[operation]))
         if not self.erasing:
             self.whole = len(self.catalogues) - 1
         self.erasing = (self.erasing | {*slot.opens}) - {*slot.closes}
+        if slot.closes and not self.erasing:
+            self.erased |= self.removed
         self._noted()
         self.head = slot.seq
         self.landed[slot.kind] += 1
         self.states[slot.seq] = steps[-1]
         self.steps[slot.seq] = steps
 
-    def _done(self, operation: str, version: int, state: State) -> State:
+    def _done(self, operation: str, version: int, state: State, told: Mapping[str, Any]) -> State:
         versions = self.commits[self.life, operation]
         versions.append(version)
         if len(versions) > 1:
@@ -164,15 +177,25 @@ class Chronicle:
         intent = self.intents.get(operation)
         if intent is None:
             return state
-        after = state.after(intent, {name: kept.state for name, kept in self.snapshots.items()})
-        if isinstance(intent, Forget | Fact):
+        source = self._source(operation, intent, told) if isinstance(intent, Merge) else None
+        after = state.after(intent, {name: kept.state for name, kept in self.snapshots.items()}, source)
+        if isinstance(intent, Forget | Fact | Origin):
             self.removed |= state.rows - after.rows
             self._forgotten(operation, intent, after)
-        elif isinstance(intent, Ingest):
+        elif isinstance(intent, Ingest | Merge):
             self.removed -= after.rows
+            self.erased -= after.rows
         return after
 
-    def _forgotten(self, operation: str, intent: Forget | Fact, now: State) -> None:
+    def _source(self, operation: str, intent: Merge, told: Mapping[str, Any]) -> State:
+        """What a merge took over, which must not have been erased there by now."""
+        neighbour = self.neighbours[UserId(intent.user)]
+        source = neighbour.states[told["source_version"]]
+        if back := source.rows & neighbour.erased:
+            self.wrong.append(f"{operation} brought {sorted(back)}, which {intent.user} has forgotten")
+        return source
+
+    def _forgotten(self, operation: str, intent: Forget | Fact | Origin, now: State) -> None:
         """What is forgotten leaves the snapshots too; it was not to be done if they stood in the way."""
         for name, kept in [*self.snapshots.items()]:
             after = kept.state.caught_up(now)
@@ -186,10 +209,12 @@ class Chronicle:
         if manifest.state == "deleted" and manifest.floor > self.head:
             self.removed |= self.now.rows | {row for kept in self.snapshots.values() for row in kept.state.rows}
             self.head = manifest.floor
-            self.states[self.head] = State()
             self.life += 1
-            self._hollow = True
+            self.states[self.head] = self._born()
+            self.hollow = True
             self.erasing = set()
+        if manifest.state == "deleted" and not manifest.erasures:
+            self.erased |= self.removed
         self._saved(manifest)
 
     def _saved(self, manifest: Manifest) -> None:
@@ -214,3 +239,35 @@ class Chronicle:
         versions.append(version)
         if len(versions) > 1:
             self.wrong.append(f"{operation} saved twice, versions {versions}")
+
+
+@dataclass(slots=True)
+class Town:
+    """Implements `ObjectStore`: the memories of all who live in one store, each behind its chronicle."""
+
+    chronicles: Mapping[UserId, Chronicle]
+    url: str = "memory://town"
+
+    def _of(self, key: str) -> Chronicle:
+        """Whose object it is; what is nobody's is kept by the first."""
+        found = (each for each in self.chronicles.values() if key.startswith(each.keys.prefix))
+        return next(found, next(iter(self.chronicles.values())))
+
+    async def get(self, key: str) -> Stored:
+        return await self._of(key).get(key)
+
+    async def create(self, key: str, body: bytes) -> str:
+        return await self._of(key).create(key, body)
+
+    async def swap(self, key: str, body: bytes, tag: str) -> str:
+        return await self._of(key).swap(key, body, tag)
+
+    async def overwrite(self, key: str, body: bytes) -> None:
+        await self._of(key).overwrite(key, body)
+
+    async def delete(self, key: str) -> None:
+        await self._of(key).delete(key)
+
+    async def list(self, prefix: str) -> AsyncIterator[str]:
+        async for key in self._of(prefix).list(prefix):
+            yield key

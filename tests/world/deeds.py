@@ -1,16 +1,15 @@
 """What the clients of a simulated world want done, drawn by chance from what there is."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from memforest_ray.forest.errands import RENEWALS
 from memforest_ray.forest.intents import WAITS
-from memforest_ray.ids import OpId
+from memforest_ray.ids import OpId, UserId
 from tests.world.chronicle import Chronicle
-from tests.world.states import Correct, Fact, Forget, Ingest, Intent, Restore
+from tests.world.states import Correct, Fact, Forget, Ingest, Intent, Merge, Origin, Restore, told_by
 from tests.world.words import correction, fact_id, session
 
 __all__ = ["NAMES", "Deed", "Draw"]
@@ -23,20 +22,26 @@ TURNS_MAX = 5
 class Deed:
     """One write that somebody wants done once; told again, perhaps elsewhere, until he knows."""
 
+    user: UserId
     op: OpId
     verb: str
     arguments: dict[str, Any]
     intent: Intent | None = None
+    since: int = 0
+    """Of a merge: the source's newest version when it was first asked for."""
 
 
 class Draw:
     """Deeds that make sense as far as is known when they are drawn; by the time they are done they may not."""
 
-    def __init__(self, rng: random.Random, chronicle: Chronicle) -> None:
+    def __init__(
+        self, rng: random.Random, chronicle: Chronicle, numbers: Iterator[int], source: Chronicle | None = None
+    ) -> None:
+        """`numbers` names operations and sessions; `source` is whose memory this one may take over."""
         self._rng = rng
         self._chronicle = chronicle
-        self._numbers = count()
-        self._sessions = count()
+        self._numbers = numbers
+        self._source = source
 
     def deed(self) -> Deed:
         """Any write."""
@@ -49,20 +54,23 @@ class Draw:
             (self.save, 3),
             (self.restore, 3),
             (self.delete_snapshot, 1),
+            *([] if self._source is None else [(self.merge, 6), (self.forget_origin, 1)]),
         ]
         draw = self._rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
+        if self._source is not None and not self._chronicle.head:
+            draw = self._rng.choice([self.ingest, self.merge])
         return draw() or self.ingest()
 
     def ingest(self) -> Deed:
         """A new session, one that has grown, one that is sent again, or one that is to replace what is there."""
-        known = sorted({*self._chronicle.now.sessions, *self._chronicle.now.gone})
+        known = self._chronicle.now.names
         if known and self._rng.random() < 0.5:
             return self._ingest(self._rng.choice(known))
         return self.newcomer()
 
     def newcomer(self) -> Deed:
         """A new session."""
-        return self._ingest(f"s{next(self._sessions)}")
+        return self._ingest(f"s{next(self._numbers)}")
 
     def _ingest(self, name: str) -> Deed:
         intent = Ingest(name, self._rng.randint(1, TURNS_MAX), replacing=self._rng.random() < 0.15)
@@ -92,10 +100,28 @@ class Draw:
             "forget", fact, fact=fact_id(place), with_dialogue=fact.with_dialogue, including_snapshots=including
         )
 
+    def merge(self) -> Deed | None:
+        """What the source holds by then."""
+        if self._source is None or not self._source.head:
+            return None
+        intent = Merge(self._source.user, self._rng.random() < 0.15)
+        arguments = {"source": self._source.user, "replacing": intent.replacing, "wait": self._rng.choice(WAITS)}
+        deed = self._of("merge", intent, **arguments)
+        deed.since = self._source.head
+        return deed
+
+    def forget_origin(self) -> Deed | None:
+        """All that came from somebody, at first or second hand."""
+        users = sorted({user for path in self._chronicle.now.origins.values() for user in path})
+        if not users:
+            return None
+        intent = Origin(self._rng.choice(users), self._rng.random() < 0.7)
+        return self._of("forget", intent, origin=intent.user, including_snapshots=intent.including_snapshots)
+
     def correct(self) -> Deed | None:
         """A fact, if there is one."""
         now = self._chronicle.now
-        told = sorted(now.rows - now.hidden)
+        told = sorted(place for place in now.rows if told_by(place) not in now.hidden)
         if not told:
             return None
         place = self._rng.choice(told)
@@ -130,4 +156,4 @@ class Draw:
         op = OpId(f"{verb}-{next(self._numbers)}")
         if intent is not None:
             self._chronicle.intents[op] = intent
-        return Deed(op, verb, arguments, intent)
+        return Deed(self._chronicle.user, op, verb, arguments, intent)

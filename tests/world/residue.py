@@ -6,7 +6,7 @@ from memforest_ray.commit.frames import unpack, unseal
 from memforest_ray.errors import CorruptState
 from memforest_ray.storage.store import ObjectStore
 from memforest_ray.testing.store import contents
-from tests.world.states import Place
+from tests.world.states import Place, told_by
 from tests.world.words import places_in
 
 __all__ = ["left_of"]
@@ -18,7 +18,8 @@ async def left_of(places: Collection[Place], store: ObjectStore) -> dict[str, li
     """Keys of the objects that hold a word of `places`, in the open or compressed, with what they hold."""
     if not places:
         return {}
-    found = {key: sorted(_said(key, body) & {*places}) for key, body in (await contents(store)).items()}
+    words = {*map(told_by, places)}
+    found = {key: sorted(_said(key, body) & words) for key, body in (await contents(store)).items()}
     return {key: left for key, left in found.items() if left}
 
 

@@ -8,18 +8,24 @@ from collections.abc import Iterable
 
 import pytest
 
-from memforest_ray.commit import garbage, owner
+from memforest_ray.commit import garbage, owner, users
 from memforest_ray.commit.claim import Claim
 from memforest_ray.commit.manifest import Saved
 from memforest_ray.commit.saves import Saves
 from memforest_ray.commit.snapshots import Rewrite
+from memforest_ray.forest.adoption import Adoption
+from memforest_ray.local import published
 from memforest_ray.local.published import Published
 from tests.commit.planted import load_once, old
 from tests.seeds import seeds
 from tests.world.world import replay, run
 
-CHUNK = 25
-SEEDS = seeds(100)
+CHUNK = 18
+SEEDS = seeds(72)
+PLANTED = 135
+"""A seed in which a copy stands still for so long that its pin expires."""
+CORRECTED = 43
+"""A seed in which something is corrected after it was taken over."""
 REACHED: Counter[str] = Counter()
 
 
@@ -36,11 +42,11 @@ def test_the_world_reaches_what_it_is_for() -> None:
     """Across the seeds above, or others if those were not run, everything that can happen has happened."""
     for seed in range(500, 600) if len(REACHED) == 0 else ():
         REACHED.update(run(seed)[1])
-    verbs = ("ingest", "forget", "repair", "save", "restore", "delete_snapshot", "delete_user")
+    verbs = ("ingest", "forget", "repair", "save", "restore", "merge", "delete_snapshot", "delete_user")
     wanted = [f"acknowledged {verb}" for verb in verbs]
     wanted += ["crash", "stall", "pass_time", "pins", "looks", "looks back"]
     wanted += ["unclear: outcome_unknown", "unclear: store_unavailable", "refused forget: invalid_input"]
-    wanted += ["refused forget: overloaded", "done: ingest", "done: forget", "done: restore"]
+    wanted += ["refused forget: overloaded", "done: ingest", "done: forget", "done: restore", "done: merge"]
     assert [name for name in wanted if not REACHED[name]] == []
 
 
@@ -98,3 +104,20 @@ def test_a_claim_whose_reading_fails_and_is_forgotten_is_caught(monkeypatch: pyt
     """An owner who goes on without what others wrote: it answers from the past, and writes over it."""
     monkeypatch.setattr(Published, "_behind", property(lambda _: False, lambda _, value: None), raising=False)
     assert _found(range(55, 255)) is not None
+
+
+def test_a_copy_that_lands_after_an_erasure_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose pin has expired is not shut out, and brings what has been forgotten since."""
+
+    async def nobody(*_: object) -> None:
+        return
+
+    monkeypatch.setattr(published, "shut_out", nobody)
+    monkeypatch.setattr(users, "shut_out", nobody)
+    assert _found(range(PLANTED, PLANTED + 1)) is not None
+
+
+def test_corrections_that_do_not_come_along_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is corrected after the first merge is hidden by the second, and nothing stands in its place."""
+    monkeypatch.setattr(Adoption, "corrections", lambda *_: iter(()))
+    assert _found(range(CORRECTED, CORRECTED + 1)) is not None

@@ -8,7 +8,7 @@ from memforest_ray.facts.atoms import atom_id
 from memforest_ray.facts.candidates import Candidate, CellInput, Extraction, Kind, Mention
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import CellId, SessionId
-from tests.world.states import Place, State
+from tests.world.states import Place, State, told_by
 
 __all__ = ["TinyExtractor", "correction", "difference", "fact_id", "places_in", "session", "word"]
 
@@ -20,11 +20,12 @@ _WORD = re.compile(r"(s\d+)t(\d+)z")
 
 def word(place: Place) -> str:
     """Stands in this turn, in its fact, and nowhere else."""
-    return f"{place[0]}t{place[1]}z"
+    name, index = told_by(place)
+    return f"{name}t{index}z"
 
 
 def places_in(text: str) -> frozenset[Place]:
-    """Turns whose words stand in `text`."""
+    """Turns whose words stand in `text`, as they were first said."""
     return frozenset((name, int(index)) for name, index in _WORD.findall(text))
 
 
@@ -80,15 +81,17 @@ def difference(version: Version, state: State) -> str:
     }
     if said.keys() != state.rows:
         return f"turns: {_two_ways(said.keys(), state.rows)}"
-    if wrong := sorted(place for place, turn in said.items() if places_in(turn.text) != {place}):
+    if wrong := sorted(place for place, turn in said.items() if places_in(turn.text) != {told_by(place)}):
         return f"turns say something else: {wrong}"
+    if dict(version.origins) != state.origins:
+        return f"origins: {dict(version.origins)}, not {state.origins}"
     unread = {
-        (str(version.cells[cell].session_id), span.turn)
+        told_by((version.cells[cell].session_id, span.turn))
         for cell in version.failed
         for span in version.cells[cell].spans
     }
     shown = frozenset().union(*(places_in(fact.text) for fact in version.facts.shown.values()))
-    told = state.rows - state.hidden - unread
+    told = state.words - state.hidden - unread
     # A correction of a cell that could not be read again may wait for that.
     right = told | state.corrected - unread <= shown <= told | state.corrected
     return "" if right else f"facts: {_two_ways(shown, told | state.corrected)}"

@@ -1,4 +1,4 @@
-"""One memory and all who want something of it, as they are in production: runtimes, drivers, writers, and a bad store.
+"""Memories and all who want something of them, as they are in production: runtimes, drivers, writers, a bad store.
 
 By hand: `python -m tests.world.world FIRST COUNT` runs so many seeds and tells what they reached.
 """
@@ -8,11 +8,15 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import cache
+from itertools import count, pairwise
 from typing import Any
 
+from memforest_ray.client import AsyncClient
 from memforest_ray.commit.garbage import RETENTION_MS
 from memforest_ray.config import Settings, load_settings
+from memforest_ray.copying import merged
 from memforest_ray.errors import (
     Fenced,
     InvalidInput,
@@ -22,6 +26,7 @@ from memforest_ray.errors import (
     OutcomeUnknown,
     Overloaded,
     Passivating,
+    SessionConflict,
     StoreUnavailable,
 )
 from memforest_ray.ids import OpId, UserId
@@ -37,7 +42,7 @@ from memforest_ray.testing.loop import Rates, SeededLoop
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.store import FaultyStore, seeded
 from memforest_ray.trees.summaries import SelectionSummarizer
-from tests.world.chronicle import Chronicle
+from tests.world.chronicle import Chronicle, Town
 from tests.world.deeds import NAMES, Deed, Draw
 from tests.world.residue import left_of
 from tests.world.watch import Watch
@@ -45,15 +50,18 @@ from tests.world.words import TinyExtractor, difference
 
 __all__ = ["World", "replay", "run"]
 
-ANN = UserId("ann")
+ANN, BEN, CAL = UserId("ann"), UserId("ben"), UserId("cal")
+CHAIN = {ANN: 5, BEN: 4, CAL: 2}
+"""Where there are three, each takes over what the next one has; how often each is spoken to."""
 DAY_S = RETENTION_MS // 1000
 UNCLEAR = (Fenced, LLMUnavailable, OutcomeUnknown, Passivating, StoreUnavailable)
 """What a caller may be told without knowing what became of his write."""
-REFUSED = (InvalidInput, NotFound, Overloaded)
+REFUSED = (InvalidInput, NotFound, Overloaded, SessionConflict)
 OWNERS = 2
 LIVES = 3
 CLIENTS = 2
-DEEDS = 3
+DEEDS = {1: 3, 3: 7}
+"""Of a client, by the number of memories that it speaks to."""
 FAULT_RATE = 0.02
 RATES = Rates(
     crash=0.002,
@@ -63,6 +71,19 @@ RATES = Rates(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """One memory: what really happens to it, what others are told of it, what they want of it."""
+
+    chronicle: Chronicle
+    watch: Watch
+    draw: Draw
+
+    @property
+    def user(self) -> UserId:
+        return self.chronicle.user
+
+
 class Home(LocalRuntime):
     """One process's runtime."""
 
@@ -70,25 +91,28 @@ class Home(LocalRuntime):
         chance = SeededRandom(world.rng.getrandbits(40))
         super().__init__(world.settings, store, world.models, world.clock, chance)
 
-    def driver(self) -> ForestDriver:
-        """Of the one memory there is."""
-        driver = self._driver(ANN)
+    def _driver(self, user: UserId) -> ForestDriver:
+        driver = super()._driver(user)
         # Few deltas make a merge: a world does not live long enough for eight.
         driver._published.log._fanout = 2
         return driver
 
     async def write(self, deed: Deed, seen: int, deadline_s: float) -> Any:
         """One write, as a handle asks for it."""
-        self.driver()
-        return await self.call(ANN, deed.verb, deed.arguments, op_id=deed.op, seen=seen, deadline_s=deadline_s)
+        if deed.verb == "merge":
+            settings = self._settings.model_copy(update={"call_deadline_s": deadline_s})
+            client = AsyncClient(settings, self, self._random)
+            asked = {"replacing": deed.arguments["replacing"], "wait": deed.arguments["wait"], "seen": seen}
+            return await merged(client, deed.user, deed.arguments["source"], deed.op, **asked)
+        return await self.call(deed.user, deed.verb, deed.arguments, op_id=deed.op, seen=seen, deadline_s=deadline_s)
 
-    async def version(self, seen: int) -> Any:
+    async def version(self, user: UserId, seen: int) -> Any:
         """The version that a read would get."""
-        driver = self.driver()
+        driver = self._driver(user)
         try:
             return await driver.version(seen)
         except Fenced:
-            self._retire(ANN, driver)
+            self._retire(user, driver)
             raise
 
 
@@ -99,17 +123,29 @@ class World:
         self.seed = seed
         self.rng = random.Random(seed)
         self.clock = ManualClock()
-        self.chronicle = Chronicle(ANN, self.clock)
         self.settings = _settings().model_copy(update={"prove_after_s": prove_after_s, "fresh_s": fresh_s})
         self.models = self.made_of()
         self.reached: Counter[str] = Counter()
-        self.wrong = self.chronicle.wrong
-        self.watch = Watch(self.chronicle, self.clock)
-        self.draw = Draw(self.rng, self.chronicle)
+        self.wrong: list[str] = []
+        self.residents = self.settled()
+        self.town = Town({user: each.chronicle for user, each in self.residents.items()})
         self.pending: list[Deed] = []
         """Writes of which nobody knows yet what became of them."""
         self.stores: list[FaultyStore] = []
         self.loop = SeededLoop(seed, self.clock, RATES)
+
+    def settled(self) -> dict[UserId, Resident]:
+        """One memory, or three that are taken over one by the other."""
+        users = [ANN, BEN, CAL] if self.seed % 4 >= 2 else [ANN]
+        chronicles = {user: Chronicle(user, self.clock, wrong=self.wrong) for user in users}
+        sources = {one: chronicles[other] for one, other in pairwise(users)}
+        numbers = count()
+        for each in chronicles.values():
+            each.neighbours = chronicles
+        return {
+            user: Resident(each, Watch(each, self.clock), Draw(self.rng, each, numbers, sources.get(user)))
+            for user, each in chronicles.items()
+        }
 
     def made_of(self) -> Models:
         """In every second world summaries and verdicts take calls, and follow as commits of their own."""
@@ -122,6 +158,13 @@ class World:
 
     def chance(self, of: float) -> bool:
         return self.rng.random() < of
+
+    def somebody(self) -> Resident:
+        """Whose memory is spoken to."""
+        if len(self.residents) == 1:
+            return self.residents[ANN]
+        (user,) = self.rng.choices([*self.residents], [CHAIN[user] for user in self.residents])
+        return self.residents[user]
 
     def run(self) -> list[str]:
         """All to their end; what was wrong."""
@@ -139,16 +182,17 @@ class World:
             await Heir(self).settle()
         except (MemForestError, AssertionError) as error:
             self.wrong.append(f"the heir met {error!r}")
-        self.reached.update({f"landed: {kind}": number for kind, number in self.chronicle.landed.items()})
-        for (_, operation), versions in self.chronicle.commits.items():
-            self.reached[f"done: {operation.rpartition('-')[0]}"] += len(versions)
+        for each in self.residents.values():
+            self.reached.update({f"landed: {kind}": number for kind, number in each.chronicle.landed.items()})
+            for (_, operation), versions in each.chronicle.commits.items():
+                self.reached[f"done: {operation.rpartition('-')[0]}"] += len(versions)
 
     # ---- processes ---------------------------------------------------------------------------------------
 
     async def process(self, name: str, live: Callable[[Home], Awaitable[None]]) -> None:
         """One life after the other, until one of them ends by itself."""
         for life in range(LIVES):
-            store = FaultyStore(self.chronicle, seeded(self.rng.getrandbits(40), FAULT_RATE), turn=self.loop.turn)
+            store = FaultyStore(self.town, seeded(self.rng.getrandbits(40), FAULT_RATE), turn=self.loop.turn)
             self.stores.append(store)
             task = self.loop.spawn(f"{name}.{life}", _await(live(Home(self, store))))
             await asyncio.wait([task])
@@ -165,40 +209,44 @@ class World:
         await self.tried(home.close())
 
     async def write_and_read(self, home: Home) -> None:
-        """One handle."""
-        seen = 0
-        for _ in range(DEEDS):
+        """One client, with a handle for each memory."""
+        seen = dict.fromkeys(self.residents, 0)
+        for _ in range(DEEDS[len(self.residents)]):
             if self.chance(0.25):
-                seen = await self.look(home, seen)
+                await self.look(home, self.somebody(), seen)
             if self.chance(0.05):
-                await self.tried(self.pin(home))
-            seen = await self.do(home, self.next_deed(), seen)
+                await self.tried(self.pin(home, self.somebody()))
+            await self.do(home, self.next_deed(), seen)
 
     def next_deed(self) -> Deed:
         """One that was begun, perhaps by somebody else; or a new one."""
+        lent = [deed.arguments["source"] for deed in self.pending if deed.verb == "merge"]
+        if lent and self.chance(0.3) and (deed := self.residents[lent[0]].draw.forget(including_snapshots=True)):
+            return deed  # while it may be on its way to somebody else
         if self.pending and self.chance(0.6):
             return self.pending.pop(self.rng.randrange(len(self.pending)))
-        return self.draw.deed()
+        return self.somebody().draw.deed()
 
-    async def do(self, home: Home, deed: Deed, seen: int) -> int:
-        """A write, or another try of it; the highest version seen."""
+    async def do(self, home: Home, deed: Deed, seen: dict[UserId, int]) -> None:
+        """A write, or another try of it; `seen` holds the highest versions seen."""
         deadline_s = self.rng.choice([20, 1e9, 1e9])
-        done = self.watch.begins(deed)
+        watch = self.residents[deed.user].watch
+        done = watch.begins(deed)
         self.pending.append(deed)  # should we die
         try:
-            answer = await home.write(deed, seen, deadline_s)
+            answer = await home.write(deed, seen[deed.user], deadline_s)
         except UNCLEAR as error:
             self.reached[f"unclear: {error.kind}"] += 1
-            return seen
+            return
         except REFUSED as error:
             self.reached[f"refused {deed.verb}: {error.kind}"] += 1
-            self.watch.refused(deed, error, done)
+            watch.refused(deed, error, done)
             self._settled(deed, error)
-            return seen
+            return
         self._settled(deed)
         self.reached[f"acknowledged {deed.verb}"] += 1
-        self.watch.acknowledged(deed, answer)
-        return max(seen, int(answer.version))
+        watch.acknowledged(deed, answer)
+        seen[deed.user] = max(seen[deed.user], int(answer.version))
 
     def _settled(self, deed: Deed, error: MemForestError | None = None) -> None:
         """Whoever asked for the same is told the same; one that was told to come again may do so."""
@@ -206,68 +254,89 @@ class World:
         if isinstance(error, Overloaded) and self.chance(0.5):
             self.pending.append(deed)
 
-    async def look(self, home: Home, seen: int) -> int:
-        """A read of everything, or a question; the highest version seen."""
-        began = self.clock.elapsed()
+    async def look(self, home: Home, whose: Resident, seen: dict[UserId, int]) -> None:
+        """A read of everything, or a question; `seen` holds the highest versions seen."""
+        began, user = self.clock.elapsed(), whose.user
         try:
             if self.chance(0.7):
-                version = await home.version(seen)
-                self.watch.read(version, began, seen)
-                return max(seen, int(version.number))
+                version = await home.version(user, seen[user])
+                whose.watch.read(version, began, seen[user])
+                seen[user] = max(seen[user], int(version.number))
+                return
             request = QueryRequest.of("Who likes what?", k=50)
-            found = await home.call(ANN, "query", {"request": request}, op_id=None, seen=seen, deadline_s=1e9)
-            self.watch.answered(found, began, seen)
-            return max(seen, int(found.version))
+            asked = {"request": request}
+            found = await home.call(user, "query", asked, op_id=None, seen=seen[user], deadline_s=1e9)
+            whose.watch.answered(found, began, seen[user])
+            seen[user] = max(seen[user], int(found.version))
         except UNCLEAR as error:
             self.reached[f"no look: {error.kind}"] += 1
-            return seen
         finally:
             self.reached["looks"] += 1
 
     async def read(self, home: Home) -> None:
         """Looks at the present, at what is kept, and never writes."""
-        seen = 0
+        seen = dict.fromkeys(self.residents, 0)
         for _ in range(8):
             if self.chance(0.6):
-                seen = await self.look(home, seen)
+                await self.look(home, self.somebody(), seen)
             else:
-                await self.look_back(home, self.rng.choice(NAMES))
+                await self.look_back(home, self.somebody(), self.rng.choice(NAMES))
 
-    async def look_back(self, home: Home, name: str) -> None:
+    async def look_back(self, home: Home, whose: Resident, name: str) -> None:
         """A snapshot, or the list of them."""
-        page = self.watch.page()
+        watch, user = whose.watch, whose.user
+        page = watch.page()
         request = QueryRequest.of("Who likes what?", k=50)
         try:
             if self.chance(0.3):
-                kept = await home.call(ANN, "snapshots", {}, op_id=None, seen=0, deadline_s=1e9)
-                self.watch.listed([info.name for info in kept], page)
+                kept = await home.call(user, "snapshots", {}, op_id=None, seen=0, deadline_s=1e9)
+                watch.listed([info.name for info in kept], page)
             else:
                 asked = {"request": request, "snapshot": name}
-                found = await home.call(ANN, "query", asked, op_id=None, seen=0, deadline_s=1e9)
-                self.watch.looked_back(name, found, page)
+                found = await home.call(user, "query", asked, op_id=None, seen=0, deadline_s=1e9)
+                watch.looked_back(name, found, page)
             self.reached["looks back"] += 1
         except NotFound:
-            self.watch.not_kept(name, page)
+            watch.not_kept(name, page)
         except UNCLEAR as error:
             self.reached[f"no look: {error.kind}"] += 1
 
     async def leave(self, home: Home) -> None:
-        """In every second world the user is deleted, and others bring the id to life again."""
+        """In every second world a user is deleted, and others bring the id to life again."""
         if self.chance(0.5):
+            seen = dict.fromkeys(self.residents, 0)
             for _ in range(self.rng.randrange(12)):
-                await self.look(home, 0)
-            while not self.chronicle.now.sessions and self.chance(0.95):
-                await self.look(home, 0)
-            life = self.chronicle.life
-            if await self.tried(home.delete_user(ANN)):
-                self.reached["acknowledged delete_user"] += 1
-                if self.chronicle.life == life:
-                    self.wrong.append("delete_user was acknowledged and not done")
+                await self.look(home, self.somebody(), seen)
+            while not (there := [each for each in self.residents.values() if each.chronicle.now.sessions]):
+                if self.chance(0.05):
+                    break
+                await self.look(home, self.somebody(), seen)
+            whose = self.rng.choice(there) if there else self.somebody()
+            for _ in range(4):
+                if await self.deleted(home, whose):
+                    break
         await self.tried(home.close())
 
-    async def pin(self, home: Home) -> None:
+    async def deleted(self, home: Home, whose: Resident) -> bool:
+        """Remove a user; who holds copies is told. Whether there is nothing left to try."""
+        life = whose.chronicle.life
+        try:
+            copies = await home.delete_user(whose.user)
+        except (*UNCLEAR, *REFUSED) as error:
+            self.reached[f"not: {error.kind}"] += 1
+            return isinstance(error, NotFound)
+        self.reached["acknowledged delete_user"] += 1
+        if whose.chronicle.life == life and not whose.chronicle.hollow:
+            self.wrong.append("delete_user was acknowledged and not done")
+        for other in self.residents.values():
+            paths = other.chronicle.now.origins.values()
+            if any(whose.user in path for path in paths) and other.user not in copies:
+                self.wrong.append(f"{whose.user} was deleted, and {other.user} holds a copy that nobody was told of")
+        return True
+
+    async def pin(self, home: Home, whose: Resident) -> None:
         """Somebody copies the memory, for a while: nothing can be erased meanwhile."""
-        log = home.driver()._published.log
+        log = home._driver(whose.user)._published.log
         if log.owned:
             operation = OpId(f"copy-{self.rng.getrandbits(40)}")
             await log.pin(operation, self.clock.now_ms() + self.rng.choice([1_000, 300_000, RETENTION_MS]))
@@ -290,69 +359,97 @@ class Heir:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._home = Home(world, world.chronicle)
+        self._home = Home(world, world.town)
+        self._seen = dict.fromkeys(world.residents, 0)
 
     async def settle(self) -> None:
-        """Look, finish what was begun, forget something, wait for two days, and look for what was forgotten."""
+        """Look, finish what was begun, take over, forget something, wait for two days, look for what was forgotten."""
         world = self._world
         for store in world.stores:
             await store.land()
-        await self._look()
+        whose = [*reversed(world.residents.values())]
+        for each in whose:
+            await self._look(each)
         for deed in list(world.pending):
             await self._finish(deed)
-        # What a stalled owner dropped late is swept by the next owner, so somebody has to be that.
-        await world.do(self._home, world.draw.newcomer(), 0)
+        for each in whose:
+            # What a stalled owner dropped late is swept by the next owner, so somebody has to be that.
+            await self._do(each.draw.newcomer())
+            await self._take_over(each)
         for _ in range(2):
-            await self._forget()
-            await self._look()
+            await self._forget(whose[-1])
+            for each in whose:
+                await self._look(each)
             world.clock.advance(DAY_S + 3600)
-            await self._collect()
-        if left := await left_of(world.chronicle.removed - world.chronicle.now.rows, world.chronicle):
-            world.wrong.append(f"removed, and still there: {left}")
-        await self._check()
+            for each in whose:
+                await self._collect(each)
+        for each in whose:
+            await self._check(each)
 
-    async def _look(self) -> None:
+    async def _do(self, deed: Deed) -> None:
+        await self._world.do(self._home, deed, self._seen)
+
+    async def _look(self, whose: Resident) -> None:
         began = self._world.clock.elapsed()
-        version = await self._home.version(0)
-        self._world.watch.read(version, began, 0)
-        if wrong := difference(version, self._world.chronicle.now):
+        version = await self._home.version(whose.user, 0)
+        whose.watch.read(version, began, 0)
+        if wrong := difference(version, whose.chronicle.now):
             self._world.wrong.append(f"the heir sees {wrong}")
 
     async def _finish(self, deed: Deed) -> None:
         world = self._world
         for _ in range(8):
             world.reached["finished by the heir"] += 1
-            await world.do(self._home, deed, 0)
+            await self._do(deed)
             if deed not in world.pending:
                 return
             world.clock.advance(DAY_S)  # until no pin is left
         world.wrong.append(f"{deed} cannot be finished")
 
-    async def _forget(self) -> None:
-        """What a good owner forgets is nowhere, at once."""
-        world = self._world
-        before = world.chronicle.now.rows
-        deed = world.draw.forget(including_snapshots=True) if before else None
+    async def _take_over(self, whose: Resident) -> None:
+        """What the source holds now; twice, and there is nothing new."""
+        deed = whose.draw.merge()
         if deed is None:
-            deed = world.draw.ingest()
-        await world.do(self._home, deed, 0)
-        if left := await left_of(before - world.chronicle.now.rows, world.chronicle):
-            world.wrong.append(f"{deed}: still there: {left}")
+            return
+        await self._finish(deed)
+        again = whose.draw.merge()
+        assert again is not None
+        before = whose.chronicle.now
+        await self._finish(again)
+        if whose.chronicle.now != before:
+            self._world.wrong.append(f"{again.op} changed what {deed.op} had made")
 
-    async def _collect(self) -> None:
-        log = self._home.driver()._published.log
+    async def _forget(self, whose: Resident) -> None:
+        """What a good owner forgets is nowhere, at once."""
+        before = whose.chronicle.now.rows
+        deed = whose.draw.forget(including_snapshots=True) if before else None
+        if deed is None:
+            deed = whose.draw.ingest()
+        await self._do(deed)
+        if left := await left_of(before - whose.chronicle.now.rows, whose.chronicle):
+            self._world.wrong.append(f"{deed}: still there: {left}")
+
+    async def _collect(self, whose: Resident) -> None:
+        log = self._home._driver(whose.user)._published.log
         if log.owned:
             await log.checkpoint()
             await log.collect()
 
-    async def _check(self) -> None:
-        stored = await Home(self._world, self._world.chronicle).version(0)
-        version = await self._home.version(0)
+    async def _check(self, whose: Resident) -> None:
+        """The present is sound, is what the store holds, and nothing is left of what was removed."""
+        chronicle = whose.chronicle
+        if left := await left_of(chronicle.removed - chronicle.now.rows, chronicle):
+            self._world.wrong.append(f"removed, and still there: {left}")
+        stored = await self._stored(whose)
+        version = await self._home.version(whose.user, 0)
         while version.number != stored.number:  # summaries may still be coming
-            stored = await Home(self._world, self._world.chronicle).version(0)
-            version = await self._home.version(0)
+            stored = await self._stored(whose)
+            version = await self._home.version(whose.user, 0)
         check_forest(version)
         check_same(version, stored)
+
+    async def _stored(self, whose: Resident) -> Any:
+        return await Home(self._world, self._world.town).version(whose.user, 0)
 
 
 @cache

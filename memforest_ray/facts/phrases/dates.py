@@ -131,7 +131,7 @@ def _month_of_year(found: re.Match[str], _: Setting) -> Period:
 
 
 def _is_month(found: re.Match[str]) -> bool:
-    name, before = found["month"].lower(), found["preposition"].lower()
+    name, before = found["month"].lower(), " ".join(found["preposition"].lower().split())
     if before in ("for", "from", "before", "after", "through", "by") and name in (
         "may",
         "march",
@@ -258,8 +258,8 @@ DATES: Final = (
     # Months.
     absolute(r"\b(?:{part})?{month},? (?:of )?(?:in )?{year}", _month_of_year),
     relative(
-        r"\b(?P<preposition>back in|in|during|since|from|by|until|till|til|before|after|around|through)"
-        r" {month}(?! \d|[-']\w)",
+        r"\b(?P<preposition>back in|(?:planned|scheduled|booked|set|due) for|in|during|since|from|for|by|until|till|til"
+        r"|before|after|around|through) {month}(?! \d|[-']\w)",
         _bare_month,
         _annual_month,
     ),

@@ -45,7 +45,8 @@ class Phrase:
     """The period, or nothing when it is no time after all; `ValueError` when no calendar has it."""
     relative: bool = True
     """Whether it means nothing without the day on which it was said."""
-    annual: "Callable[[re.Match[str]], Annual | None]" = lambda _: None
+    annual: "Callable[[re.Match[str]], Annual | None] | None" = None
+    """What it names when it leaves the year open, where it can."""
 
 
 _ONE_TO_TWELVE = (

@@ -135,7 +135,7 @@ _Resolver = Callable[["re.Match[str]", Setting], Period | None]
 
 
 def relative(
-    pattern: str, resolve: _Resolver, annual: "Callable[[re.Match[str]], Annual | None]" = lambda _: None
+    pattern: str, resolve: _Resolver, annual: "Callable[[re.Match[str]], Annual | None] | None" = None
 ) -> Phrase:
     """A phrase that means something only beside the day on which it was said."""
     return Phrase(_compile(pattern), resolve, True, annual)
@@ -148,12 +148,29 @@ def absolute(pattern: str, resolve: _Resolver) -> Phrase:
 
 # Tense: the sign nearest before the phrase in its sentence decides, else the first after it, else it is past.
 _SIGN = _compile(
-    r"\b(?:(?P<future>will|won't|gonna|going to|plans?|planning|next|upcoming|hop(?:e|ing) to|forward to"
+    r"\b(?:(?P<future>will|won't|shall|gonna|going to|plans?|planning|next|upcoming|hop(?:e|ing) to|forward to"
+    r"|(?:have|has|needs?|got|ought) to"
     r"|can't wait|wants? to|scheduled|booked|see you|let's"
     r"|(?:i'm|we're|they're|he's|she's|am|are|is) \w{2,12}ing)"
     r"|(?P<past>was|were|had|did|didn't|went|got|met|saw|took|came|made|bought|ran|left|gave|held|won|lost"
     r"|began|started|visited|\w{2,12}ed))\b|(?P<short>'ll)\b"
 )
+# What is fixed for a day is said in the present ("the exam is on 4 March", "my flight leaves on 4 March"), or without
+# any verb ("dentist appointment 4 March"). Weaker than a tense: it counts where nothing in the sentence is past.
+_FIXED = _compile(
+    r"\b(?:(?:is|are|it's|that's|starts?|begins?|opens?|leaves?|departs?|arrives?|ends?|closes?|expires?|runs out"
+    r"|takes? place|falls?)(?: (?:due|set|only|not|still)){0,2}(?: (?:on|at|for))?|by|until|till) ?$"
+)
+_APPOINTED = _compile(
+    r"\b(?:appointments?|deadlines?|reservations?|due|remind|remember to|don't forget|must|should"
+    r"|(?:have|has|got) (?:an?|my|our|another|no)"
+    r"|(?:i|we|they|you) (?:fly|leave|travel|go|move|meet|return|arrive|depart|start|begin|graduate|marry|perform|sail)"
+    r"|flies|travels|moves|meets|returns|graduates|marries|performs|sails)\b"
+)
+_UNTIL = _compile(r"(?:by|until|till|til)\b")
+_LOOKS_BACK = _compile(r"\b(?:from|of|since|dated|back in|birthday.{0,20}|anniversary.{0,20}) ?$")
+_SINCE = _compile(r"(?:from|since|back in)\b")
+_FIXED_AFTER = _compile(r"^,? ?(?:is|are|starts?|begins?)\b")
 _SENTENCE_END = re.compile(r"[.!?\n](?=\s|$)")
 
 
@@ -165,7 +182,21 @@ def speaks_of_future(text: str, start: int, end: int) -> bool:
         return signs[-1].lastgroup != "past"
     after = _SENTENCE_END.split(text[end : end + 80], maxsplit=1)[0].replace("’", "'")
     sign = _SIGN.search(after)
-    return sign is not None and sign.lastgroup != "past"
+    if _is_fixed(before, text[start:end]):
+        return True
+    if sign is not None:
+        return sign.lastgroup != "past"
+    return not _since_then(before, text[start:end]) and bool(_FIXED_AFTER.search(after) or _APPOINTED.search(after))
+
+
+def _is_fixed(before: str, phrase: str) -> bool:
+    """Whether a sentence says, before the phrase and without a tense, that something is fixed for that time."""
+    said = _FIXED.search(before) or _UNTIL.match(phrase) or _APPOINTED.search(before)
+    return bool(said) and not _since_then(before, phrase)
+
+
+def _since_then(before: str, phrase: str) -> bool:
+    return bool(_LOOKS_BACK.search(before) or _SINCE.match(phrase))
 
 
 def year_of(found: re.Match[str]) -> int | None:

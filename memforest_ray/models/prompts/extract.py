@@ -6,7 +6,7 @@ answer's last token.
 
 from typing import Any, Final
 
-from memforest_ray.models.prompts.prompt import Prompt
+from memforest_ray.models.prompts.prompt import Prompt, Usual
 
 __all__ = ["EXTRACT"]
 
@@ -88,4 +88,5 @@ EXTRACT: Final = Prompt(
         "additionalProperties": False,
     },
     tokens_max=1_500,  # 15 statements of about 70 tokens, and as much again for scripts that need more of them
+    usual=Usual(320, 1.0),  # a turn of 200 bytes has 4 or 5 statements: 350 tokens
 )

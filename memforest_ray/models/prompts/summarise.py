@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from memforest_ray.models.prompts.prompt import Prompt
+from memforest_ray.models.prompts.prompt import Prompt, Usual
 
 __all__ = ["SUMMARISE"]
 
@@ -24,4 +24,5 @@ SUMMARISE: Final = Prompt(
         "additionalProperties": False,
     },
     tokens_max=900,  # 800 characters are 200 tokens of English, and up to 800 of other scripts
+    usual=Usual(256, 0.0625),  # of 1,000 bytes of notes at most 800: 200 tokens, and some for who cannot count
 )
