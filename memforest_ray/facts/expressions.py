@@ -7,11 +7,10 @@ they combine to is found around them: "the week before 9 June 2023", "since last
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
-from functools import lru_cache
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
 
+from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.periods import Period, day, month_from, span, week, weekday_from, weekend, year
 from memforest_ray.facts.phrases.chinese import CHINESE
 from memforest_ray.facts.phrases.dates import DATES
@@ -77,7 +76,7 @@ def find_times(text: str, base_ms: int | None, zone: str | None, *, future: bool
     """
     if not _HOOK.search(text):
         return []
-    place = _zone(zone)
+    place = zone_of(zone)
     today = _today(base_ms, place)
     hits = _compose(text, _hits(text, today, future), today)
     found = (_found(text, hit, base_ms, place) for hit in hits)
@@ -100,12 +99,7 @@ def find_any_year(text: str) -> list[AnyYear]:
     return sorted(found, key=lambda each: each.start)
 
 
-@lru_cache(maxsize=64)
-def _zone(name: str | None) -> ZoneInfo:
-    return ZoneInfo(name or "UTC")
-
-
-def _today(base_ms: int | None, zone: ZoneInfo) -> date | None:
+def _today(base_ms: int | None, zone: tzinfo) -> date | None:
     if base_ms is None:
         return None
     try:
@@ -239,7 +233,7 @@ def _holding(unit: str, base: Period) -> Period | None:
     return base if unit == "day" else None
 
 
-def _found(text: str, hit: _Hit, base_ms: int | None, zone: ZoneInfo) -> Found | None:
+def _found(text: str, hit: _Hit, base_ms: int | None, zone: tzinfo) -> Found | None:
     try:
         start_ms, end_ms = _instant(hit.period.first, zone), _instant(hit.period.last + timedelta(1), zone)
     except OverflowError:  # the last day of the calendar
@@ -249,6 +243,6 @@ def _found(text: str, hit: _Hit, base_ms: int | None, zone: ZoneInfo) -> Found |
     return Found(hit.start, hit.end, event)
 
 
-def _instant(of: date, zone: ZoneInfo) -> int:
+def _instant(of: date, zone: tzinfo) -> int:
     """The instant at which that day begins in that zone."""
     return (datetime(of.year, of.month, of.day, tzinfo=zone) - EPOCH) // timedelta(milliseconds=1)

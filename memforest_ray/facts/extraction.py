@@ -7,9 +7,9 @@ on are asked about in halves.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from memforest_ray.facts.candidates import Candidate, CellInput, Extraction, TurnInput
+from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.replies import candidates_of, most_sure
 from memforest_ray.facts.rules import spoken_turns
 from memforest_ray.facts.times import to_datetime
@@ -155,5 +155,5 @@ def _speaker(turn: TurnInput) -> str:
 def _time(turn: TurnInput, zone: str | None) -> str:
     if turn.source_ms is None:
         return "time unknown"
-    said = to_datetime(turn.source_ms).astimezone(ZoneInfo(zone or "UTC"))
+    said = to_datetime(turn.source_ms).astimezone(zone_of(zone))
     return f"{said:%a %Y-%m-%d %H:%M}"

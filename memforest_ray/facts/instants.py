@@ -7,7 +7,7 @@ loaded only then. Nothing here looks at the clock: a time without day, month or 
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from numbers import Real
@@ -40,6 +40,8 @@ class ParsedInstant:
     """Milliseconds since 1970-01-01 UTC; negative before."""
     naive: bool
     """True when no zone or offset was given, so that the session's zone (else UTC) was taken."""
+    offset: str | None = field(default=None, compare=False)
+    """The offset from UTC that was given with it (`-05:00`); None for none, and for UTC."""
 
 
 def parse_instant(value: TimeLike, zone: str | None = None) -> ParsedInstant:
@@ -58,10 +60,16 @@ def parse_instant(value: TimeLike, zone: str | None = None) -> ParsedInstant:
 
 
 def zone_of(name: str | None) -> tzinfo:
-    """The zone of that IANA name; UTC for None. Raises InvalidInput for an unknown name."""
+    """The zone of that IANA name, or so far from UTC (`-05:00`); UTC for None.
+
+    Raises InvalidInput for an unknown name.
+    """
     if name is None or name in {"UTC", "Z"}:
         return UTC
     try:
+        if offset := _OFFSET.fullmatch(name):
+            distance = timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+            return timezone(-distance if offset[1] == "-" else distance)
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError, TypeError) as error:
         # KeyError: not in the database; the others: not even a possible name ("../x", "Europe", 5).
@@ -69,9 +77,16 @@ def zone_of(name: str | None) -> tzinfo:
 
 
 def _of_datetime(moment: datetime, zone: str | None, shown: object = None) -> ParsedInstant:
-    naive = moment.utcoffset() is None
-    aware = moment.replace(tzinfo=zone_of(zone)) if naive else moment
-    return ParsedInstant(_bounded((aware - _EPOCH) // timedelta(milliseconds=1), shown or moment), naive)
+    distance = moment.utcoffset()
+    aware = moment.replace(tzinfo=zone_of(zone)) if distance is None else moment
+    instant_ms = _bounded((aware - _EPOCH) // timedelta(milliseconds=1), shown or moment)
+    return ParsedInstant(instant_ms, distance is None, _offset_of(distance) if distance else None)
+
+
+def _offset_of(distance: timedelta) -> str:
+    """`-05:00`; of old local times the seconds are left out."""
+    minutes = abs(distance) // timedelta(minutes=1)
+    return f"{'-' if distance < timedelta(0) else '+'}{minutes // 60:02d}:{minutes % 60:02d}"
 
 
 def _of_number(value: object) -> ParsedInstant:
@@ -102,6 +117,7 @@ def _bounded(instant_ms: int, shown: object) -> int:
 _DIRECTION_MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202b\u202c\ufeff"))
 """Invisible marks that chat exports put around their dates."""
 
+_OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _COMPACT = re.compile(r"((?:19|20)\d{6})(\d{6})?")
 _DAY_NAMED = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2}) \([^()]*\)(?: (\d{1,2}):(\d{2})(?::(\d{2}))?)?")

@@ -6,12 +6,12 @@ them: calendar arithmetic is not what models are good at. The model's reading st
 
 import re
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date, timedelta, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from memforest_ray.facts.candidates import TurnInput
 from memforest_ray.facts.expressions import find_times
+from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.periods import Period, day, month_from, span, week, year
 from memforest_ray.facts.times import EPOCH, LIFETIME, EventTime, Precision, to_datetime
 
@@ -59,7 +59,7 @@ def _read(words: str, first: str, last: str, turns: Sequence[TurnInput], zone: s
     """As the model has read it, if that can be."""
     turn = turns[0]
     began, ended = _period(first), _period(last)
-    place = ZoneInfo(zone or "UTC")
+    place = zone_of(zone)
     if began is None:
         return None if first.strip() or ended is None else _open(words, ended, turn, place)
     period = began if ended is None or ended.last <= began.last else _whole(began.first, ended.last)
@@ -82,7 +82,7 @@ def _read(words: str, first: str, last: str, turns: Sequence[TurnInput], zone: s
     )
 
 
-def _open(words: str, ended: Period, turn: TurnInput, place: ZoneInfo) -> EventTime:
+def _open(words: str, ended: Period, turn: TurnInput, place: tzinfo) -> EventTime:
     """All the time before an end, which is not later than when it was said."""
     end_ms = _instant(ended.last + timedelta(1), place)
     if turn.source_ms is not None:
@@ -117,6 +117,6 @@ def _whole(first: date, last: date) -> Period:
     return next((unit for unit in units if (unit.first, unit.last) == (first, last)), span(first, last))
 
 
-def _instant(of: date, zone: ZoneInfo) -> int:
+def _instant(of: date, zone: tzinfo) -> int:
     midnight = EPOCH.replace(year=of.year, month=of.month, day=of.day, tzinfo=zone)
     return (midnight - EPOCH) // timedelta(milliseconds=1)

@@ -50,7 +50,10 @@ class Session:
     time: TimeLike = None
     """When it began; unknown is allowed and stays unknown."""
     zone: str | None = None
-    """IANA name of the zone in which naive times are meant; UTC when not given."""
+    """IANA name of the zone, or its offset (`-05:00`), in which naive times are meant and "today" is told.
+
+    When not given: the offset of its time, else of its first turn's time, else UTC.
+    """
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -120,11 +123,12 @@ def admit(session: Session, *, default_id: str | None = None) -> Admitted:
         raise InvalidInput(f"a session must be a Session, not {_kind(session)}")
     name = _id_of(session.id if session.id is not None else default_id, "the session's id")
     place = f"session {name!r}"
-    zone = session.zone
-    _read_zone(zone, place)
+    _read_zone(session.zone, place)
+    given = _turns_of(session, place)
+    zone = session.zone or _offset_of(session.time) or _offset_of(getattr(next(iter(given), None), "time", None))
     clock = _Times(zone)
     time_ms = clock.read(session.time, place)
-    turns = tuple(_turn_record(turn, i, clock, place) for i, turn in enumerate(_turns_of(session, place)))
+    turns = tuple(_turn_record(turn, i, clock, place) for i, turn in enumerate(given))
     record = SessionRecord(SessionId(name), turns, time_ms, zone, _metadata_of(session.metadata, place))
     check_turn_ids(record)
     undated = 0 if time_ms is not None else sum(turn.time_ms is None for turn in turns)
@@ -166,6 +170,14 @@ class _Times:
             raise InvalidInput(f"{place}, time: {error.message}") from error
         self.naive += parsed.naive
         return parsed.ms
+
+
+def _offset_of(value: TimeLike) -> str | None:
+    """How far from UTC those who talk are, as their time tells; what cannot be read is told by who reads it."""
+    try:
+        return None if value is None else parse_instant(value).offset
+    except InvalidInput:
+        return None
 
 
 def _read_zone(zone: object, place: str) -> None:

@@ -4,7 +4,7 @@ Inside the library an instant is an `int`, milliseconds since 1970-01-01 UTC; pe
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 
 __all__ = ["EPOCH", "LIFETIME", "EventTime", "Precision", "to_datetime"]
@@ -13,6 +13,11 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 LIFETIME = timedelta(days=36_525)
 """How far back "used to" reaches: before anything that is dated in somebody's life."""
+
+
+_DAY_MS = 86_400_000
+_WEST_MS = 36_000_000
+"""Ten hours: at most so long after UTC's midnight is that of those who live west of Greenwich."""
 
 
 def to_datetime(instant_ms: int) -> datetime:
@@ -62,6 +67,16 @@ class EventTime:
         return to_datetime(self.end_ms)
 
     @property
+    def days(self) -> tuple[date, date]:
+        """Its first and last day on the calendar of those who told it; an instant's is UTC's.
+
+        Their day begins at their midnight, and that tells how far from UTC they are, from UTC-10 to before UTC+14.
+        """
+        if self.precision is Precision.INSTANT:
+            return self.start.date(), to_datetime(self.end_ms - 1).date()
+        return _day_begun(self.start_ms), _day_begun(self.end_ms) - timedelta(1)
+
+    @property
     def open_start(self) -> bool:
         """Whether only its end is known: it reaches back as far as a life does."""
         return self.end - self.start >= LIFETIME
@@ -70,3 +85,8 @@ class EventTime:
     def interval(self) -> tuple[int, int]:
         """What decides whether two event times agree."""
         return self.start_ms, self.end_ms
+
+
+def _day_begun(midnight_ms: int) -> date:
+    """The day that begins at somebody's midnight."""
+    return to_datetime((midnight_ms + _DAY_MS - _WEST_MS - 1) // _DAY_MS * _DAY_MS).date()

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, lru_cache
 
 from memforest_ray.facts.candidates import Mention
 from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.cells import Cell, cell_text
+from memforest_ray.facts.instants import zone_of
+from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.facts.times import EventTime, to_datetime
 from memforest_ray.ids import CellId, FactId, ItemId, ScopeId, SessionId
 from memforest_ray.query.corrected import CORRECTED, corrected_turns
@@ -49,7 +52,7 @@ class HitMaker:
             turn_ids=tuple(record[session].turn_id(turn) for session, turn in turns if session in record),
             session_id=told.session_id,
             speaker=candidate.speaker,
-            source_time=None if told.source_ms is None else to_datetime(told.source_ms),
+            source_time=_told_at(told.source_ms, record.get(told.session_id)),
             event_time=event,
             score=score,
             tree=scope,
@@ -122,7 +125,7 @@ class HitMaker:
             turn_ids=tuple(session.turn_id(turn) for turn in ranked),
             session_id=cell.session_id,
             speaker=session.turns[ranked[0]].speaker if ranked else "",
-            source_time=None if cell.source_ms is None else to_datetime(cell.source_ms),
+            source_time=_told_at(cell.source_ms, session),
             event_time=None,
             score=score,
             tree=scope,
@@ -161,6 +164,14 @@ class HitMaker:
         for node in nodes:
             if self.inquiry.known(node):
                 yield _interval(node.first[0], node.last[0])
+
+
+def _told_at(source_ms: int | None, session: SessionRecord | None) -> datetime | None:
+    """When something was said, by the clock of those who said it."""
+    if source_ms is None:
+        return None
+    said = to_datetime(source_ms)
+    return said if session is None or session.zone is None else said.astimezone(zone_of(session.zone))
 
 
 @lru_cache(maxsize=4_096)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from memforest_ray.facts.times import EventTime, Precision
@@ -40,19 +40,20 @@ def when(event: EventTime | None) -> str:
     if event is None:
         return ""
     if event.open_start:
-        return f"before {day(event.end)}"
-    last = event.end - timedelta(milliseconds=1)
+        return f"before {day(event.days[1] + timedelta(1))}"
+    if event.precision is Precision.INSTANT:
+        return f"{day(event.start)}, {event.start:%H:%M}"
+    first, last = event.days
     format_of = _SHOWN.get(event.precision)
-    return f"{day(event.start)} to {day(last)}" if format_of is None else format_of(event.start)
+    return f"{day(first)} to {day(last)}" if format_of is None else format_of(first)
 
 
-def day(instant: datetime) -> str:
+def day(of: date) -> str:
     """A day as people write it."""
-    return f"{instant.day} {instant:%B} {instant.year}"
+    return f"{of.day} {of:%B} {of.year}"
 
 
-_SHOWN: Final[Mapping[Precision, Callable[[datetime], str]]] = {
-    Precision.INSTANT: lambda start: f"{day(start)}, {start:%H:%M}",
+_SHOWN: Final[Mapping[Precision, Callable[[date], str]]] = {
     Precision.DAY: day,
     Precision.MONTH: lambda start: f"{start:%B} {start.year}",
     Precision.YEAR: lambda start: str(start.year),

@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from memforest_ray.facts.candidates import Candidate, CellInput, TurnInput
 from memforest_ray.facts.equality import signature
+from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.facts.times import EPOCH, to_datetime
 from memforest_ray.facts.words import STOP_WORDS, content_stems
@@ -88,7 +88,7 @@ def _turn(match: re.Match[str], zone: str | None) -> TurnInput:
     role = match["role"] or (speaker if speaker in _ROLES else "user")
     source_ms = None
     if match["time"] != "time unknown":
-        said = datetime.strptime(match["time"], _TIME_FORMAT).replace(tzinfo=ZoneInfo(zone or "UTC"))
+        said = datetime.strptime(match["time"], _TIME_FORMAT).replace(tzinfo=zone_of(zone))
         source_ms = (said - EPOCH) // timedelta(milliseconds=1)
     return TurnInput(int(match["number"]), speaker, role, match["text"], source_ms)
 
@@ -112,7 +112,7 @@ def _when(candidate: Candidate, zone: str | None) -> list[str]:
     event = candidate.event
     if event is None:
         return []
-    place = ZoneInfo(zone or "UTC")
+    place = zone_of(zone)
     first = to_datetime(event.start_ms).astimezone(place)
     last = to_datetime(event.end_ms - 1).astimezone(place)
     return [event.expression, "" if event.open_start else f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}"]

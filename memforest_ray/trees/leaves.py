@@ -48,7 +48,7 @@ def fact_leaf(fact: Fact) -> Leaf:
         else (fact.source_ms, fact.latest_source_ms),
         undated=fact.undated,
         event_ms=None if event is None else event.interval,
-        text=_dated(day_of(fact.source_ms if event is None else event.start_ms), fact.text),
+        text=_dated(day_of(fact.source_ms) if event is None else event.days[0].isoformat(), fact.text),
     )
 
 

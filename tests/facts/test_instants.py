@@ -145,3 +145,9 @@ def test_iso_text_round_trips(moment: datetime) -> None:
     parsed = parse_instant(moment.isoformat(), "Asia/Tokyo")
     assert ParsedInstant((moment - to_datetime(0)) // timedelta(milliseconds=1), naive=False) == parsed
     assert INSTANT_MIN_MS <= parsed.ms <= INSTANT_MAX_MS
+
+
+@pytest.mark.parametrize(("name", "hours"), [("-05:00", -5), ("+05:30", 5.5), ("+00:00", 0)])
+def test_an_offset_is_a_zone(name: str, hours: float) -> None:
+    """So far from UTC, all year."""
+    assert timedelta(hours=hours) == zone_of(name).utcoffset(None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
 import msgpack
@@ -300,3 +300,20 @@ def test_growth_refuses_a_taken_turn_id() -> None:
     incoming = record_of(said("b"), replace(said("c"), id=TurnId("x")))
     with pytest.raises(InvalidInput, match="turns 1 and 2 have the same id 'x'"):
         grown(stored, incoming, align(stored, incoming))
+
+
+@pytest.mark.parametrize(
+    ("session", "expected"),
+    [
+        (Session("s", [Turn("a")], time="2023-05-08T23:30-05:00"), "-05:00"),
+        (Session("s", [Turn("a", time="2023-05-08T23:30+05:30"), Turn("b")]), "+05:30"),
+        (Session("s", [Turn("a"), Turn("b", time="2023-05-08T23:30+05:30")]), None),
+        (Session("s", [Turn("a")], time="2023-05-08T23:30-05:00", zone="Europe/Madrid"), "Europe/Madrid"),
+        (Session("s", [Turn("a")], time="2023-05-08T23:30Z"), None),
+        (Session("s", [Turn("a")], time="2023-05-08T23:30", zone="-05:00"), "-05:00"),
+        (Session("s", [Turn("a")], time=datetime(2023, 5, 8, tzinfo=timezone(timedelta(hours=9)))), "+09:00"),
+    ],
+)
+def test_an_offset_tells_the_zone(session: Session, expected: str | None) -> None:
+    """Who writes 23:30-05:00 lives there: the day is his, not that of UTC. A given zone counts more."""
+    assert expected == admit(session).record.zone

@@ -8,6 +8,7 @@ import pytest
 from memforest_ray.facts.sessions import Session, TimeLike, Turn
 from memforest_ray.facts.times import to_datetime
 from memforest_ray.ids import ScopeId, SessionId
+from memforest_ray.query.render import line
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import EmptyReason
 from memforest_ray.testing.forests import Forests, check_forest, decided
@@ -27,6 +28,16 @@ async def test_an_old_log_stays_old(forests: Forests, say: Say) -> None:
     assert fact.event is not None
     assert fact.source_ms is not None
     assert (_day(fact.event.start_ms), _day(fact.source_ms)) == ("2019-05-07", "2019-05-08")
+
+
+@pytest.mark.parametrize("told", ["2023-05-08T01:30+05:30", "2023-05-08T23:30-05:00", "2023-05-08T01:30+13:00"])
+async def test_days_are_those_of_who_told_them(forests: Forests, say: Say, told: str) -> None:
+    """Near midnight, east and west of Greenwich: "yesterday" is the day before theirs, and is shown as that."""
+    forest = forests.open()
+    await forest.ingest(say("s1", "I went to the clinic yesterday.", time=told))
+    (hit,) = await forest.read("query", request=QueryRequest("When did Bob go to the clinic?", k=1))
+    assert "(time: 7 May 2023; said 8 May 2023)" in line(hit)
+    assert [leaf.text[:10] for leaf in (await forest.version()).trees[ScopeId("entity:bob")].leaves()] == ["2023-05-07"]
 
 
 async def test_turns_without_time_are_counted_and_come_last(forests: Forests, say: Say) -> None:
