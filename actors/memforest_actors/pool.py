@@ -165,11 +165,17 @@ class Pool:
         return min(sound, key=lambda seat: seat.outstanding)
 
     def _quarantine(self, seat: _Seat, lost: Member) -> None:
-        if seat.member is lost and seat.sound().is_set():
-            seat.sound().clear()
-            revival = asyncio.create_task(self._revive(seat))
-            self._revivals.add(revival)
-            revival.add_done_callback(self._revivals.discard)
+        """Leave out all seats that the lost one has: where nodes have gone it may have several, and asking the same
+        dead process again would use up a call's attempts in no time.
+        """
+        if seat.member is not lost:
+            return
+        for each in self._seats:
+            if each.member.name == lost.name and each.sound().is_set():
+                each.sound().clear()
+                revival = asyncio.create_task(self._revive(each))
+                self._revivals.add(revival)
+                revival.add_done_callback(self._revivals.discard)
 
     async def _revive(self, seat: _Seat) -> None:
         """Find or start the member until it answers."""

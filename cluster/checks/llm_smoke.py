@@ -10,6 +10,7 @@ that make `memforest sim-llm` behave alike. Needs memforest-ray installed; the d
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import statistics
@@ -29,7 +30,7 @@ from memforest_ray.ids import CellId
 from memforest_ray.models.asking import Unusable
 from memforest_ray.models.chat import ChatRequest
 from memforest_ray.models.connections import Endpoint
-from memforest_ray.models.dialects import Dialect
+from memforest_ray.models.dialects import STOPS, Dialect
 from memforest_ray.models.prompts.extract import EXTRACT
 from memforest_ray.simulation.decoding import Speed
 
@@ -40,6 +41,9 @@ BLANK_RUN = 64
 GAIN_MIN = 1.05
 """A level of calls in flight is worth it while throughput grows by so much."""
 PREFIX_TRIES = 8
+SETTLING_MAX = 8
+SETTLING_PAUSE_S = 0.2
+"""How often, and after how long, the first request is made again of a server that is busy for a moment."""
 PLACES = ("Turin", "Szeged", "Enugu", "Haifa", "Bergen", "Quito", "Osaka", "Tartu")
 THINGS = ("a red bicycle", "two kittens", "a sewing machine", "a flat by the river", "a violin", "a pear tree")
 PEOPLE = ("Ada", "Bela", "Chidi", "Dana", "Emil", "Farah")
@@ -96,15 +100,22 @@ class Server:
         self.tokens_max = tokens_max
 
     async def settle(self) -> None:
-        """Find the form in which this server takes requests."""
-        while True:
+        """Find the form in which this server takes requests; what it fails to answer for a moment is asked again."""
+        for number in itertools.count():
+            body = self.dialect.body(self.endpoint, _request(cell(number), 16))
             try:
-                await self.client.chat.completions.create(**self.dialect.body(self.endpoint, _request(cell(0), 16)))
+                await self.client.chat.completions.create(**body)
             except openai.BadRequestError as error:
                 coarser = self.dialect.without(str(error))
                 if coarser is None:
                     raise
                 self.dialect = coarser
+            except openai.APITimeoutError:
+                raise
+            except (openai.RateLimitError, openai.InternalServerError, openai.APIConnectionError):
+                if number >= SETTLING_MAX:
+                    raise
+                await asyncio.sleep(SETTLING_PAUSE_S)
             else:
                 return
 
@@ -127,8 +138,9 @@ class Server:
         seconds = CLOCK.elapsed() - began
         choice, usage = answer.choices[0], answer.usage
         details = getattr(usage, "prompt_tokens_details", None)
+        padded = getattr(choice, "stop_reason", None) in STOPS  # told by vLLM; elsewhere what was cut off is junk
         return Answer(
-            outcome(choice.message.content or "", choice.finish_reason, asked),
+            "whitespace" if padded else outcome(choice.message.content or "", choice.finish_reason, asked),
             seconds,
             0 if usage is None else usage.prompt_tokens,
             getattr(details, "cached_tokens", None) or 0,

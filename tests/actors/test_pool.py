@@ -87,6 +87,14 @@ async def test_a_lost_member_sits_out_and_another_answers() -> None:
     assert (dead.calls, pool.sound) == (1, 1)
 
 
+async def test_a_member_with_several_seats_is_lost_once() -> None:
+    """After nodes have gone one process sits in all seats: it dies, is started anew, and the same call is answered."""
+    dead = [_Fake("a", _echo, dead=True) for _ in range(5)]
+    pool = _pool(*dead, successors=[_Fake("a", _echo) for _ in range(5)])
+    assert await pool.call("x", [1]) == [1]
+    assert sum(member.calls for member in dead) == 1
+
+
 async def test_a_successor_takes_the_seat() -> None:
     """With one member lost, the call waits for its successor."""
     successor = _Fake("a", _echo)
