@@ -17,8 +17,10 @@ from memforest_ray.errors import ClusterUnavailable
 
 __all__ = ["Member", "Pool", "open_pool"]
 
-ATTEMPTS_MAX = 4
-"""Of one batch, each on another member where there is one; Ray itself repeats twice before a member counts as gone."""
+LOSSES_MAX = 4
+"""Members that may be lost under one call, which then is likely to be what kills them; Ray itself repeats twice before
+a member counts as gone. One that was dead before it was asked, or that is only silent, does not count.
+"""
 IN_FLIGHT_MAX: Mapping[PoolRole, int] = {"extractor": 4, "summarizer": 4, "embedder": 4, "gateway": 64, "vectors": 64}
 """Batches of one forest in a pool at a time, per member: others get their turn between. A gateway does no work of its
 own, and gives the turns itself."""
@@ -39,9 +41,15 @@ class Member(Protocol):
 
 SILENCES_MAX = 2
 """Pings that a member may miss in a row while another could do its work. It is not ended: it may only be busy."""
+SILENT_MAX = 4
+"""Members that one call may leave for being silent: where so many are, machines are busy, and waiting is quicker."""
 
 Opener = Callable[[], Awaitable[Member]]
 """Finds the member again, or starts it anew."""
+
+
+class _Silent(Exception):
+    """A member that does not even answer pings, while another could do its work."""
 
 
 @dataclass(eq=False, slots=True)
@@ -86,32 +94,7 @@ class Pool:
 
     async def call(self, method: str, *arguments: Any) -> Any:
         """The answer of some member. Raises our errors, or ClusterUnavailable when no member gave any."""
-        for _ in range(ATTEMPTS_MAX):
-            seat = await self._take()
-            member = seat.member
-            seat.outstanding += 1
-            try:
-                return await self._asked(member, method, arguments)
-            except (Gone, TimeoutError):
-                self._quarantine(seat, member)
-            finally:
-                seat.outstanding -= 1
-        raise self._unavailable(f"{ATTEMPTS_MAX} of its processes were lost under one call")
-
-    async def _asked(self, member: Member, method: str, arguments: Sequence[Any]) -> Any:
-        """A member's answer. Where others could be asked, one that does not even answer pings is not waited for: a
-        node that is gone is noticed by the cluster much later. Raises our errors, Gone, TimeoutError.
-        """
-        call = asyncio.ensure_future(member.call(method, *arguments, timeout_s=self._patience.pool_call_s))
-        missed = 0
-        try:
-            while not (await asyncio.wait({call}, timeout=self._patience.silence_s))[0]:
-                missed = missed + 1 if await member.pid(self._patience.silence_s) is None else 0
-                if missed >= SILENCES_MAX and self.sound > 1 and not call.done():
-                    raise Gone(f"{member.name} does not answer")
-            return await call
-        finally:
-            call.cancel()
+        return await self._tried(lambda member, patient: self._asked(member, patient, method, arguments))
 
     async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any) -> Any:
         """The answer of some member that tells its text while it comes. Once it has begun no other member is tried.
@@ -125,19 +108,51 @@ class Pool:
             begun = True
             on_text(piece)
 
-        for _ in range(ATTEMPTS_MAX):
-            seat = await self._take()
+        return await self._tried(
+            lambda member, _: member.tell(told, method, *arguments, timeout_s=self._patience.pool_call_s),
+            lambda: not begun,
+        )
+
+    async def _tried(
+        self, ask: Callable[[Member, bool], Awaitable[Any]], repeatable: Callable[[], bool] = lambda: True
+    ) -> Any:
+        """What `ask` got from one member or, if that is lost, from the next. Raises as `call`.
+
+        `ask` is also told whether it shall wait for a silent member, since others were silent, too: all are busy then.
+        """
+        lost = silent = 0
+        while lost < LOSSES_MAX:
+            seat = await self._take(certain=lost + silent > 0)
             member = seat.member
             seat.outstanding += 1
             try:
-                return await member.tell(told, method, *arguments, timeout_s=self._patience.pool_call_s)
-            except (Gone, TimeoutError):
+                return await ask(member, silent >= SILENT_MAX)
+            except _Silent:
+                silent += 1
                 self._quarantine(seat, member)
-                if begun:
+            except (Gone, TimeoutError):
+                lost += 1
+                self._quarantine(seat, member)
+                if not repeatable():
                     raise self._unavailable("one of its processes was lost while it answered") from None
             finally:
                 seat.outstanding -= 1
-        raise self._unavailable(f"{ATTEMPTS_MAX} of its processes were lost under one call")
+        raise self._unavailable(f"{lost} of its processes were lost under one call")
+
+    async def _asked(self, member: Member, patient: bool, method: str, arguments: Sequence[Any]) -> Any:
+        """A member's answer. Where others could be asked, one that does not even answer pings is not waited for: a
+        node that is gone is noticed by the cluster much later. Raises our errors, Gone, TimeoutError, _Silent.
+        """
+        call = asyncio.ensure_future(member.call(method, *arguments, timeout_s=self._patience.pool_call_s))
+        missed = 0
+        try:
+            while not (await asyncio.wait({call}, timeout=self._patience.silence_s))[0]:
+                missed = missed + 1 if await member.pid(self._patience.silence_s) is None else 0
+                if missed >= SILENCES_MAX and self.sound > 1 and not patient and not call.done():
+                    raise _Silent(member.name)
+            return await call
+        finally:
+            call.cancel()
 
     async def spread(self, method: str, items: Sequence[Any], size: int, *more: Any) -> list[Any]:
         """The answers to `items` cut into batches of `size`, in order: one remote call a batch, a few at a time."""
@@ -149,8 +164,18 @@ class Pool:
         batches = [items[start : start + size] for start in range(0, len(items), size)]
         return await asyncio.gather(*(one(batch) for batch in batches))
 
-    async def _take(self) -> _Seat:
-        """The sound seat with the fewest calls; waits for one if all sit out."""
+    async def _take(self, *, certain: bool) -> _Seat:
+        """The sound seat with the fewest calls; waits for one if all sit out. If it is to be `certain`, it answers a
+        ping first: after one loss the others may have been dead for long, too.
+        """
+        while True:
+            seat = await self._least_busy()
+            member = seat.member
+            if not certain or self.sound == 1 or await member.pid(self._patience.silence_s) is not None:
+                return seat
+            self._quarantine(seat, member)
+
+    async def _least_busy(self) -> _Seat:
         sound = [seat for seat in self._seats if seat.sound().is_set()]
         if not sound:
             waits = [asyncio.ensure_future(seat.sound().wait()) for seat in self._seats]

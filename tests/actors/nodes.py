@@ -106,26 +106,29 @@ async def _write(world: World, user: UserId, scene: str, cue: _Cue) -> list[str]
 async def _scene(world: World, scene: str, lose: Callable[[], Awaitable[set[UserId]]]) -> dict[str, Any]:
     """Users write; amid it `lose` takes something away and names who is hit by it. What was seen."""
     cue = _Cue()
-    writers = [asyncio.create_task(_write(world, user, scene, cue)) for user in USERS]
-    for _ in USERS:
-        await cue.begun.acquire()
-    cue.losing.set()
-    began = CLOCK.elapsed()
-    hit = await lose()
-    cue.lost.set()
-
-    async def first_answer(user: UserId) -> float:
-        await world.call(user, "stats")
-        return CLOCK.elapsed() - began
-
-    waits = await asyncio.gather(*(first_answer(user) for user in hit))
-    acknowledged = await asyncio.gather(*writers)
+    async with asyncio.TaskGroup() as group:  # a writer that fails ends the scene, instead of being waited for
+        writers = [group.create_task(_write(world, user, scene, cue)) for user in USERS]
+        for _ in USERS:
+            await cue.begun.acquire()
+        cue.losing.set()
+        began = CLOCK.elapsed()
+        hit = await lose()
+        cue.lost.set()
+        firsts = [group.create_task(_first_answer(world, user, began)) for user in hit]
+    acknowledged = [writer.result() for writer in writers]
+    waits = [first.result() for first in firsts]
     missing = {}
     for user, told in zip(USERS, acknowledged, strict=True):
         held = await _held(world, user, scene)
         if sorted(held) != sorted(told):
             missing[user] = {"told": told, "held": held}
     return {"hit": len(hit), "waits_s": [round(wait, 2) for wait in waits], "missing": missing}
+
+
+async def _first_answer(world: World, user: UserId, began: float) -> float:
+    """Seconds from the loss until the user's first answer."""
+    await world.call(user, "stats")
+    return CLOCK.elapsed() - began
 
 
 async def _held(world: World, user: UserId, scene: str) -> list[str]:
@@ -242,6 +245,7 @@ async def _world(folder: Path) -> AsyncIterator[World]:
     finally:
         await calls.retire_all(FOREST_PREFIX, 20.0)
         await world.runtime.close()
+        ray.shutdown()  # after a failure somebody may still be connected, and the cluster would not go
         cluster.shutdown()  # type: ignore[no-untyped-call]  # Ray's own signature
 
 

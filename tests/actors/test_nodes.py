@@ -25,8 +25,10 @@ HEALTH = {
     "RAY_health_check_period_ms": "300",
     "RAY_health_check_timeout_ms": "500",
     "RAY_health_check_failure_threshold": "3",
+    "RAY_worker_niceness": "0",
 }
-"""A node that does not answer is given up after about two seconds; Ray's own defaults take up to half a minute."""
+"""A node that does not answer is given up after about two seconds; Ray's own defaults take up to half a minute. And
+processes of the cluster are no less than the tests beside them: at Ray's nice 15 they hardly get a core from these."""
 
 Seen = dict[str, Any]
 

@@ -20,7 +20,7 @@ from memforest_ray.models.chat import ChatReply, ChatUsage
 from memforest_ray.testing.clock import SeededRandom
 from tests.actors.tiny import TinyEmbedder
 
-QUICK = Patience(retry_first_s=0.001, retry_last_s=0.002, activation_s=0.2, pool_call_s=1.0)
+QUICK = Patience(retry_first_s=0.001, retry_last_s=0.002, activation_s=0.2, silence_s=0.001, pool_call_s=1.0)
 
 Answer = Callable[[str, tuple[Any, ...]], Awaitable[Any]]
 
@@ -110,11 +110,56 @@ async def test_nobody_left() -> None:
         await pool.call("x", [1])
 
 
+class _Mortal(_Fake):
+    """A member that answers pings, and dies of every call."""
+
+    async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any:
+        self.calls += 1
+        raise Gone(self.name)
+
+
 async def test_members_that_die_of_a_call() -> None:
     """A call under which every process is lost is given up after a few."""
-    pool = _pool(*(_Fake(str(number), _echo, dead=True) for number in range(9)))
-    with pytest.raises(ClusterUnavailable, match="lost under one call"):
-        await pool.call("x", [1])
+    members = [_Mortal(str(number), _echo) for number in range(9)]
+    with pytest.raises(ClusterUnavailable, match="4 of its processes were lost under one call"):
+        await _pool(*members).call("x", [1])
+    assert sum(member.calls for member in members) == 4
+
+
+async def test_members_that_were_dead_before_do_not_count() -> None:
+    """Nine nodes were replaced while nobody asked: the call finds the tenth, and did not die of the nine."""
+    members = [*(_Fake(str(number), _echo, dead=True) for number in range(9)), _Fake("9", _echo)]
+    assert await _pool(*members).call("x", [1]) == [1]
+    assert [member.calls for member in members] == [1, *([0] * 8), 1]
+
+
+class _Starved(_Fake):
+    """A member on a starved machine: it answers calls after a number of pings, none of which it answers in time."""
+
+    def __init__(self, name: str, pings: int) -> None:
+        super().__init__(name, _echo)
+        self.left = pings
+        self.rested = asyncio.Event()
+
+    async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any:
+        self.calls += 1
+        await self.rested.wait()
+        return list(arguments[0])
+
+    async def pid(self, within_s: float) -> int | None:
+        if within_s == QUICK.activation_s or not self.calls:  # it has long enough, or nothing to do yet
+            return 1
+        self.left -= 1
+        if not self.left:
+            self.rested.set()
+        return None
+
+
+async def test_silence_is_not_loss() -> None:
+    """Where all members are too busy to answer pings the call moves on a few times, then waits, and is answered."""
+    members = [_Starved(str(number), 12) for number in range(3)]
+    assert await _pool(*members).call("x", [1]) == [1]
+    assert sum(member.calls for member in members) == 5
 
 
 async def test_a_members_error_is_its_answer() -> None:

@@ -59,6 +59,7 @@ def _head(folder: Path) -> Iterator[Cluster]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": TOKEN,
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",
         "MEMFOREST_STORE": f"file://{folder / 'store'}",
     }
     sockets = tempfile.mkdtemp(dir="/tmp", prefix="mf")  # short: paths of sockets below it have 107 characters
