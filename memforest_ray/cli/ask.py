@@ -28,7 +28,8 @@ AskedOption = Annotated[
     str | None, typer.Option("--asked", metavar="TIME", help='When the question is asked, for "last week" and "next".')
 ]
 ZoneOption = Annotated[
-    str | None, typer.Option("--zone", metavar="NAME", help="Whose days are meant, such as Europe/Vienna; else UTC.")
+    str | None,
+    typer.Option("--zone", metavar="NAME", help="Whose days are meant, such as Europe/Vienna or +05:30; else UTC."),
 ]
 ExpandOption = Annotated[
     str | None, typer.Option("--expand", metavar="HOW", help="facts, or complete: the K best trees, each as a whole.")

@@ -1,6 +1,7 @@
 """A chat file as it was read, before anyone asks which format it has."""
 
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,15 +59,17 @@ class Format:
 
 
 def load(path: Path) -> Source:
-    """Read a file; it need not be JSON. Raises InvalidInput when it cannot be read or is not UTF-8."""
+    """Read a file; it need not be JSON. Raises InvalidInput when it cannot be read or is neither UTF-8 nor UTF-16."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        # Windows' shell writes UTF-16 where it is told to write into a file; the mark at its begin says so.
+        text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except FileNotFoundError as error:
         raise InvalidInput("there is no such file") from error
     except IsADirectoryError as error:
         raise InvalidInput("this is a directory; name the files in it") from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"the file is not UTF-8 text (byte {error.start}); convert it first") from error
+        raise InvalidInput(f"this is neither UTF-8 nor UTF-16 text (byte {error.start}); convert it first") from error
     except (OSError, ValueError) as error:
         # ValueError: a name that no file can have, such as one with NUL.
         raise InvalidInput(f"the file cannot be read: {error}") from error

@@ -49,8 +49,8 @@ REFUSED: list[tuple[str, object, str]] = [
     ("chat.json", "[" * 100_000, "nested too deeply"),
     ("chat.json", "[" + "1" * 5_000 + "]", "invalid JSON at line 1"),
     ("chat.json", "just words", "invalid JSON at line 1, column 1"),
-    ("chat.json", "caf\xe9".encode("latin-1"), "not UTF-8 text (byte 3)"),
-    ("chat.json", "Hello".encode("utf-16"), "not UTF-8 text (byte 0)"),
+    ("chat.json", "caf\xe9".encode("latin-1"), "neither UTF-8 nor UTF-16 text (byte 3)"),
+    ("chat.json", "Hello".encode("utf-16")[:-1], "neither UTF-8 nor UTF-16 text (byte 10)"),
     ("chat.json", [{"role": "user", "content": "a"}, 7], "messages[1] must be an object, not int"),
     ("chat.json", [{"role": "user"}], "messages[0] has no content"),
     ("chat.json", [{"role": "user", "content": 7}], "messages[0].content must be text or a list of parts, not int"),
@@ -104,6 +104,14 @@ def test_a_byte_order_mark(read: Read) -> None:
     """UTF-8 with a byte order mark is UTF-8."""
     (conversation,) = read(b'\xef\xbb\xbf[{"role": "user", "content": "Hello"}]')
     assert conversation.sessions[0].turns == [Turn("Hello")]
+
+
+@pytest.mark.parametrize("mark", ["\ufeff".encode("utf-16-le"), "\ufeff".encode("utf-16-be")])
+def test_utf_16(read: Read, mark: bytes) -> None:
+    """What Windows' shell writes into a file is read, in either order of bytes."""
+    codec = "utf-16-le" if mark[0] == 0xFF else "utf-16-be"
+    (conversation,) = read(mark + '[{"role": "user", "content": "Grüße"}]'.encode(codec))
+    assert conversation.sessions[0].turns == [Turn("Grüße")]
 
 
 @pytest.mark.parametrize("name", ["chat.jsonl", "chat.ndjson", "chat.txt"])
