@@ -189,7 +189,9 @@ async def test_trouble_that_passes_costs_calls_and_nothing_else(trouble: str) ->
     def answer(number: int, asked: str) -> HttpResponse | None:
         return TROUBLES[trouble] if 7 <= number <= last else good(asked)
 
-    async with forest_over(answer, llm_timeout_s=0.25, llm_permits=4) as (forest, server):
+    # On a busy machine good answers come late, too: given up, they would be more calls.
+    patience_s = 1.0 if TROUBLES[trouble] is None else 60.0
+    async with forest_over(answer, llm_timeout_s=patience_s, llm_permits=4) as (forest, server):
         receipt = await told(forest, session(20))
         assert (receipt.cells, receipt.failed_cells, receipt.facts_added) == (20, {}, 20)
         usage = receipt.usage["extract"]
