@@ -262,7 +262,11 @@ class AsyncUser:
         return done
 
     async def resummarise(self, scope: str | None = None, *, op_id: str | None = None) -> Renewed:
-        """Have all summaries written anew, or those of one tree. Raises NotFound, LLMUnavailable."""
+        """Have all summaries written anew, or those of one tree; those that are there serve meanwhile.
+
+        Returns when the new ones are published, as `rescene` and `rebuild` do. Where a model does not write one, the
+        old one stays, `refreshed` is False, and `repair` tries again. Raises NotFound.
+        """
         done: Renewed = await self._write("renew", op_id, what="resummarise", scope=scope)
         return done
 

@@ -32,8 +32,10 @@ _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # a memory of private talk phones nobody
     "RAY_USAGE_STATS_PROMPT_ENABLED": "0",
 }
-_LOST_WORKER = "A worker died or was killed while executing a task"
-"""Ray prints this on the driver's stdout whenever a process is lost. The call is made again: nobody needs to know."""
+_NOT_NEWS = "A worker died or was killed while executing a task|worker processes have been started on node"
+"""Ray prints these on the driver's stdout whenever a process is lost (the call is made again) and whenever a node runs
+more of them than four times its cores (as it is meant to: they do not count cores). Nobody needs to know.
+"""
 
 _JOIN_TRIES = "5"
 """Seconds that Ray tries a head that listens and does not answer, or refuses the token; its default is 20."""
@@ -45,6 +47,11 @@ _HEAD = {
     # Ray runs workers at 15, but lets them boot at 0: each start would hold up every call that is under way.
     "RAY_worker_niceness": "0",
 }
+
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""Not for workers, however their head was started: where our modules have no bytecode (run from a source tree, or
+edited), every forest that starts would compile two hundred of them, for a quarter of a second of a core.
+"""
 
 
 def address_given() -> str | None:
@@ -69,6 +76,7 @@ def head_environment() -> dict[str, str]:
     """The environment of a head and of all its workers."""
     given = {**os.environ, **_QUIET, **_HEAD, AUTH_MODE: auth_mode_here(), "PYTHONPATH": _search_path()}
     given.pop("RAY_ADDRESS", None)
+    given.pop(_NO_BYTECODE, None)
     return given
 
 
@@ -78,7 +86,7 @@ def prepare_driver(mode: str | None) -> None:
     Head and driver must agree on it and their defaults do not: without a mode, token if this user has a token (a
     cluster without authentication does not mind).
     """
-    own = {"RAY_DEDUP_LOGS_SKIP_REGEX": _LOST_WORKER, "RAY_NUM_REDIS_GET_RETRIES": _JOIN_TRIES}
+    own = {"RAY_DEDUP_LOGS_SKIP_REGEX": _NOT_NEWS, "RAY_NUM_REDIS_GET_RETRIES": _JOIN_TRIES}
     for name, value in {**_QUIET, **own}.items():
         os.environ.setdefault(name, value)
     chosen = mode or auth_mode() or ("token" if _has_token() else "disabled")

@@ -55,7 +55,6 @@ class UserForestActor:
     """A plain class; Ray is told about it in `refs`. The constructor cannot fail: that would look like a crash."""
 
     def __init__(self, config: ForestConfig) -> None:
-        gc.freeze()  # a thousand modules: no collection has to look through them, in the middle of a question
         self._config = config
         self._clock: Clock = SystemClock()
         self._random: Random = SystemRandom()
@@ -161,6 +160,8 @@ class UserForestActor:
             return
         if not self._answered:
             self._answered = True
+            # A thousand modules, and the forest: no collection has to look through them, in the middle of a question.
+            gc.freeze()
             self._metrics.activated(seconds)
         if self._leaving is None:
             self._metrics.waiting(*self._driver.waiting)

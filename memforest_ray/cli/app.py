@@ -23,6 +23,7 @@ from memforest_ray.cli import (
     sim_llm,
     snapshots,
     upkeep,
+    warm,
 )
 from memforest_ray.cli.call import JsonOption, RuntimeOption, StoreOption, verb
 from memforest_ray.cli.failures import BROKEN_PIPE, OK, USAGE
@@ -59,6 +60,7 @@ VERBS = (
     upkeep.rescene,
     upkeep.rebuild,
     upkeep.reembed,
+    warm.warm,
     sim_llm.sim_llm,
 )
 

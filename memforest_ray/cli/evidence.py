@@ -45,15 +45,19 @@ def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -
         _draw_hit(screen, number, hit)
     for line in filter(None, (*result.trace.fallbacks, _asked(result.trace))):
         screen.print(Text(f"  {clean(line)}", style="dim"))
-    if not result:
+    if not result and _reason(result).casefold() not in answer.text.casefold():
         _draw_message(screen, user, result)
+
+
+def _reason(result: "Result") -> str:
+    """Why there is nothing, or what else is to be said of it."""
+    return result.message or _EMPTY.get(result.reason or "", "nothing was found")
 
 
 def _draw_message(screen: "Console", user: str, result: "Result") -> None:
     from rich.text import Text  # noqa: PLC0415 - for speed
 
-    reason = result.message or _EMPTY.get(result.reason or "", "nothing was found")
-    screen.print(Text(clean(f"{user}: {reason}"), style="yellow"))
+    screen.print(Text(clean(f"{user}: {_reason(result)}"), style="yellow"))
 
 
 def _draw_hit(screen: "Console", number: int, hit: "Hit") -> None:

@@ -1,5 +1,6 @@
 """`memforest forget`: erase a session, turns, a fact, or a whole user."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -35,6 +36,7 @@ def forget(
         bool, typer.Option("--including-snapshots", help="Rewrite saved states that hold it, too.")
     ] = False,
     everything: Annotated[bool, typer.Option("--everything", help="The whole memory of this user, for good.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --everything: do not ask at a terminal.")] = False,
 ) -> int:
     """Erase for good, and say what may still hold it."""
     what = [session or turns, fact, origin, everything]
@@ -42,6 +44,8 @@ def forget(
         raise InvalidInput(
             "say what to forget: --session, --turn, --fact, --origin or --everything; nothing was changed", user=user
         )
+    if everything and not yes:
+        _confirm(user)
     with call.client() as client:
         if everything:
             copies = client.delete_user(user)
@@ -59,6 +63,18 @@ def forget(
     data = report.to_json()
     call.answer({"user": user, **data}, lambda screen: _draw(screen, data))
     return OK
+
+
+def _confirm(user: str) -> None:
+    """Ask who sits at a terminal; a script has said what it wants. Raises InvalidInput for anything but yes."""
+    if not sys.stdin.isatty():
+        return
+    try:
+        agreed = typer.confirm(f"Erase the whole memory of {clean(user)}, for good?", err=True)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
+        raise InvalidInput("that was not confirmed; nothing was changed", user=user)
 
 
 def _draw(screen: "Console", report: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memforest_ray.commit.building import undisturbed
 from memforest_ray.commit.frames import corrupt, off_loop
 from memforest_ray.commit.manifest import Manifest, Part, decode
 from memforest_ray.commit.parts import apply, decode_part
@@ -129,8 +130,9 @@ async def _load_under(store: ObjectStore, keys: UserKeys, manifest: Manifest) ->
 async def read_parts(store: ObjectStore, parts: Sequence[Part], tables: dict[str, dict[str, Any]]) -> None:
     """Put the rows of `parts` into `tables`, oldest first. Raises `Missing`."""
     objects = await fetch_all(store, [part.key for part in parts])
-    for part, stored in zip(parts, objects, strict=True):
-        apply(tables, await off_loop(part.bytes, decode_part, stored.body, part))
+    with undisturbed():
+        for part, stored in zip(parts, objects, strict=True):
+            apply(tables, await off_loop(part.bytes, decode_part, stored.body, part))
 
 
 async def _read_tail(store: ObjectStore, keys: UserKeys, floor: int) -> tuple[Slot, ...]:

@@ -175,10 +175,7 @@ class Version:
             echoes=Map(_echoes(tables.get(VECTORS, {}), facts)),
             operations=Map({OpId(key): row for key, row in tables.get("operations", {}).items()}),
         )
-        nodes = [
-            NodeRow(NodeId(each.name), each.scope, each.level, each.children, each.latest_ms, vectors.get(each.name))
-            for each in stored.outlines
-        ]
+        nodes = [NodeRow(*outline, vectors.get(outline.name)) for outline in stored.outlines]
         return replace(full, index=index.apply([*full.item_rows(vectors), *nodes]))
 
     # ---- items -------------------------------------------------------------------------------------------
@@ -226,8 +223,7 @@ class Version:
         for cell in self.cells.values():
             session = self.sessions[cell.session_id]
             said = [session.source_ms(span.turn) for span in cell.spans]
-            known = [instant for instant in said if instant is not None]
-            yield cell.id, max(known) if len(known) == len(said) else None
+            yield cell.id, None if None in said else max(said)  # type: ignore[type-var]  # None is not among them
 
     def item_rows(self, vectors: Mapping[str, Vector]) -> Iterable[Row]:
         """Index rows of facts and cells, those of one session beside each other."""
@@ -254,7 +250,8 @@ class Version:
 
 
 def _said_at(fact: Fact) -> tuple[str, int, str]:
-    return fact.session_id, fact.turn, fact.id
+    least = fact.mentions[0]
+    return least.session_id, least.candidate.turns[0], fact.id
 
 
 def _echoes(vectors: Mapping[str, bytes], facts: Facts) -> Iterable[tuple[AtomId, bytes]]:

@@ -1,7 +1,7 @@
 """Atoms: mentions that say the same, word for word, about the same time. Facts are made of them."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,10 +56,10 @@ def place(mention: Mention) -> Place:
     return mention.session_id if mention.source_ms is None else mention.source_ms // DAY_MS
 
 
-def atom_id(mention: Mention) -> AtomId:
-    """The atom a mention belongs to: its text key, speaker, kind and time."""
+def atom_id(mention: Mention, key: str | None = None) -> AtomId:
+    """The atom a mention belongs to: its text key (`key`, where it is known already), speaker, kind and time."""
     candidate = mention.candidate
-    said = (text_key(candidate.text), _name_key(candidate.speaker), candidate.kind)
+    said = (text_key(candidate.text) if key is None else key, _name_key(candidate.speaker), candidate.kind)
     if candidate.event is not None:
         return AtomId("f" + digest(*said, "at", *candidate.event.interval))
     if candidate.kind in DATED:
@@ -91,13 +91,13 @@ class Atom:
     """Atoms that share one of these are one statement, by the words alone, when one time is unknown."""
 
     @classmethod
-    def of(cls, id: AtomId, mentions: Iterable[Mention]) -> "Atom":  # noqa: A002 - the field's name
-        """The atom of these mentions, at least one, in any order."""
+    def of(cls, id: AtomId, mentions: Iterable[Mention], key: str | None = None) -> "Atom":  # noqa: A002 - the field's name
+        """The atom of these mentions, at least one, in any order; `key`: their text key, if it is known already."""
         ordered = tuple(mentions)
         if len(ordered) > 1:
             ordered = tuple(sorted(ordered, key=lambda mention: (*mention_order(mention), mention.id)))
         candidate = ordered[0].candidate
-        rank = (*mention_order(ordered[0]), text_key(candidate.text))
+        rank = (*mention_order(ordered[0]), text_key(candidate.text) if key is None else key)
         interval = None if candidate.event is None else candidate.event.interval
         places = frozenset(map(place, ordered))
         return cls(id, ordered, (rank, id), interval, places, *_all_keys(ordered, places))
@@ -119,8 +119,11 @@ class Atom:
         return not set(self.twin_keys).isdisjoint(other.twin_keys)
 
 
-def _all_keys(mentions: Iterable[Mention], places: frozenset[Place]) -> tuple[tuple[LikeKey, ...], tuple[LikeKey, ...]]:
+def _all_keys(mentions: Sequence[Mention], places: frozenset[Place]) -> tuple[tuple[LikeKey, ...], tuple[LikeKey, ...]]:
     """The keys of all spellings: what one mention was alike to stays alike when another comes to lead."""
+    if len(mentions) == 1:
+        candidate = mentions[0].candidate
+        return like_keys(candidate, places if candidate.kind in DATED else None)
     spellings = {_spelling(mention.candidate): mention.candidate for mention in mentions}
     found = [like_keys(candidate, places if candidate.kind in DATED else None) for candidate in spellings.values()]
     if len(found) == 1:

@@ -177,7 +177,10 @@ class Facts:
     def load(cls, tables: Mapping[str, Mapping[str, Any]]) -> "Facts":
         """The facts of stored rows, by table. Raises `CorruptState` when rows are damaged or contradict."""
         evidence = Evidence.load(tables)
-        return cls()._with(EvidenceEdit(evidence, touched=tuple(evidence.atoms))).facts
+        facts = {fact.id: fact for fact in map(Fact.of, _groups(evidence, evidence.atoms))}
+        seen, unseen = _by_sight(facts, evidence.withheld)
+        homes = {atom: fact.id for fact in facts.values() for atom in fact.atoms}
+        return cls(evidence, Map(homes), Map(seen), Map(unseen))
 
     def _urgency(self, pair: Pair) -> tuple[Any, ...]:
         return -pair.similarity, self.atoms[pair.first].entry, self.atoms[pair.second].entry
@@ -211,14 +214,7 @@ class Facts:
             home = self.homes.get(atom)
             if home is not None:
                 start.update(dict.fromkeys(self._any(home).atoms))
-        graph = Graph(edit.evidence)
-        groups: list[list[Atom]] = []
-        grouped: set[AtomId] = set()
-        for atom in start:
-            if atom in edit.evidence.atoms and atom not in grouped:
-                groups.append(graph.group(atom))
-                grouped.update(member.id for member in groups[-1])
-        return groups
+        return _groups(edit.evidence, (atom for atom in start if atom in edit.evidence.atoms))
 
     def _former(self, touched: Iterable[AtomId], groups: Iterable[Iterable[Atom]]) -> dict[FactId, Fact]:
         """The facts that these atoms were, shown or hidden."""
@@ -235,6 +231,19 @@ class Facts:
         facts = (fact for fact_id in fact_ids if (fact := self.shown.get(fact_id)) is not None)
         new = [fact for fact in facts if fact is not other.shown.get(fact.id)]
         return tuple(sorted(new, key=lambda fact: self.atoms[fact.atoms[0]].entry))
+
+
+def _groups(evidence: Evidence, atoms: Iterable[AtomId]) -> list[list[Atom]]:
+    """The groups of these atoms."""
+    graph = Graph(evidence)
+    groups: list[list[Atom]] = []
+    grouped: set[AtomId] = set()
+    for atom in atoms:
+        if atom not in grouped:
+            group = graph.group(atom)
+            groups.append(group)
+            grouped.update([member.id for member in group])
+    return groups
 
 
 def _by_sight(facts: Mapping[FactId, Fact], withheld: Withheld) -> tuple[dict[FactId, Fact], dict[FactId, Fact]]:

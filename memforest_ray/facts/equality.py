@@ -29,6 +29,8 @@ _PASSIVE = word_set("be is are am been being")
 _OPENING = "\"'“”‘’«»()[]{}「」『』¿¡"
 _CLOSING = _OPENING + ".,;:!…。、।"
 _DATE_PREPOSITIONS = word_set("on in at during")
+_NEGATION: Final = 1
+_PERSONAL_WORD: Final = 2
 # Words that mean someone else in another mouth: such a text is one statement only within one speaker.
 _PERSONAL: Final = word_set("""
     i me my mine myself we us our ours ourselves you your yours yourself yourselves
@@ -41,13 +43,14 @@ _PERSONAL: Final = word_set("""
 class _Reading(NamedTuple):
     """One word with what is written around it, read once however often it returns."""
 
-    stems: tuple[str, ...]
+    stems: str
+    """Joined by spaces."""
     exact: str
     """What its stems hide and meaning needs, or nothing."""
     degree: str
     """The word, if it is one that counts only after a negation."""
-    negation: bool
-    personal: bool
+    marks: int
+    """`_NEGATION`, `_PERSONAL_WORD`: what it is."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -63,30 +66,34 @@ def _read(token: str) -> _Reading:
     plain = bare.islower() and word.replace("-", "").replace("'", "").isalpha()
     ending = word[len(stem(word)) :]
     exact = word if not plain or word in _PASSIVE else "" if ending in _INFLECTIONS else ending
-    return _Reading(
-        stems,
-        exact,
-        degree=word if word in _DEGREES else "",
-        negation=not NEGATIONS.isdisjoint(stems),
-        personal=not _PERSONAL.isdisjoint(words(bare)),
-    )
+    negation, personal = not NEGATIONS.isdisjoint(stems), not _PERSONAL.isdisjoint(words(bare))
+    degree = word if word in _DEGREES else ""
+    return _Reading(" ".join(stems), exact, degree, _NEGATION * negation | _PERSONAL_WORD * personal)
 
 
 def signature(text: str) -> str:
     """Equal for two texts that are one statement. Empty for a text without words."""
+    return _signed(text)[0]
+
+
+def _signed(text: str) -> tuple[str, int]:
+    """The signature of a text, and the marks of its words."""
     tokens = text.split()
-    return _signature(tokens, [_read(token) for token in tokens])
-
-
-def _signature(tokens: list[str], readings: list[_Reading]) -> str:
-    stems = [part for reading in readings for part in reading.stems]
+    stems, exact, marks = [], [], 0
+    # One plain loop: it runs over every word of a memory that is opened.
+    for said, ending, _, mark in map(_read, tokens):
+        if said:
+            stems.append(said)
+        if ending:
+            exact.append(ending)
+        marks |= mark
     if not stems:
-        return ""
-    if tokens[0].lower() in _ARTICLES:
-        readings = readings[1:]
-    negated = any(reading.negation for reading in readings)
-    exact = [(negated and reading.degree) or reading.exact for reading in readings]
-    return _SEPARATOR.join((" ".join(stems), *filter(None, exact)))
+        return "", marks
+    if marks & _NEGATION:
+        exact = [word for reading in map(_read, tokens) if (word := reading.degree or reading.exact)]
+    if tokens[0].lower() in _ARTICLES and _read(tokens[0]).exact:
+        del exact[0]
+    return _SEPARATOR.join((" ".join(stems), *exact)), marks
 
 
 def timeless(text: str, expression: str) -> str:
@@ -100,9 +107,9 @@ def timeless(text: str, expression: str) -> str:
     return f"{head if last.lower() in _DATE_PREPOSITIONS else before} {text[end:].lstrip()}"
 
 
-def _voice(candidate: Candidate, readings: list[_Reading]) -> str:
+def _voice(candidate: Candidate, marks: int) -> str:
     """In whose mouth the statement is one: anyone's who names the same subject, else its speaker's."""
-    if candidate.subject is None or any(reading.personal for reading in readings):
+    if candidate.subject is None or marks & _PERSONAL_WORD:
         return "speaker " + _name(candidate.speaker)
     return "subject " + _name(candidate.subject)
 
@@ -121,12 +128,10 @@ def like_keys(
     expression is not compared ("yesterday", said on the 4th, is "today", said on the 3rd); with one unknown
     it is, as then nothing else keeps the two times apart.
     """
-    tokens = candidate.text.split()
-    readings = [_read(token) for token in tokens]
-    said = _signature(tokens, readings)
+    said, marks = _signed(candidate.text)
     if not said:
         return (), ()
-    voice = f"{candidate.kind.value} {_voice(candidate, readings)}"
+    voice = f"{candidate.kind} {_voice(candidate, marks)}"
     like: tuple[LikeKey, ...] = (_SEPARATOR.join((voice, said)),)
     if places is not None:
         like = tuple(sorted(_SEPARATOR.join((like[0], repr(where))) for where in places))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from immutables import Map
 
 from memforest_ray.errors import CorruptState
-from memforest_ray.facts.atoms import Atom, Entry, atom_id, needs_judge
+from memforest_ray.facts.atoms import Atom, Entry, atom_id, needs_judge, text_key
 from memforest_ray.facts.candidates import Mention
 from memforest_ray.facts.equality import LikeKey
 from memforest_ray.facts.rows import (
@@ -90,15 +90,16 @@ class Evidence:
         """The evidence of these mentions alone: what comes of admitting each, made in one pass."""
         known = {mention.id: mention for mention in mentions}
         by_cell: defaultdict[CellId, list[tuple[int, MentionId]]] = defaultdict(list)
-        by_atom: defaultdict[AtomId, list[Mention]] = defaultdict(list)
+        by_atom: dict[AtomId, tuple[str, list[Mention]]] = {}
         for mention in known.values():
             by_cell[mention.cell_id].append((mention.number, mention.id))
-            by_atom[atom_id(mention)].append(mention)
-        atoms = {name: Atom.of(name, here) for name, here in by_atom.items()}
+            key = text_key(mention.candidate.text)
+            by_atom.setdefault(atom_id(mention, key), (key, []))[1].append(mention)
+        atoms = {name: Atom.of(name, here, key) for name, (key, here) in by_atom.items()}
         alike: defaultdict[LikeKey, list[Entry]] = defaultdict(list)
         for atom in atoms.values():
-            for key in atom.keys:
-                alike[key].append(atom.entry)
+            for like_key in atom.keys:
+                alike[like_key].append(atom.entry)
         return cls(
             Map(known),
             Map({cell: tuple([name for _, name in sorted(here)]) for cell, here in by_cell.items()}),

@@ -17,8 +17,9 @@ from memforest_ray.facts.phrases.dates import DATES
 from memforest_ray.facts.phrases.hindi import HINDI
 from memforest_ray.facts.phrases.nearby import NEARBY
 from memforest_ray.facts.phrases.phrase import Phrase, Setting, ago, ahead, amount
-from memforest_ray.facts.phrases.vocabulary import speaks_of_future
+from memforest_ray.facts.phrases.vocabulary import MONTHS, WEEKDAYS, speaks_of_future
 from memforest_ray.facts.times import EPOCH, EventTime, to_datetime
+from memforest_ray.facts.words import word_set
 
 __all__ = ["AnyYear", "Found", "find_any_year", "find_times"]
 
@@ -50,13 +51,14 @@ class _Hit:
     relative: bool
 
 
-# Nothing is searched in a text without any of these.
-_HOOK: Final = re.compile(
-    r"\d|ago\b|back\b|day|week|month|year|night|morning|afternoon|evening|tomorrow|decade|spring|summer|fall\b"
-    r"|autumn|winter|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon\b|tue|wed|thu|fri|sat\b|sun\b|christmas"
-    r"|halloween|from now|[\u4e00-\u9fff\u0900-\u097f]",
-    re.IGNORECASE,
-)
+# Nothing is searched in a text without any of these: parts of words, whole words, digits and other scripts.
+_HOOKS: Final = word_set(
+    "ago back day week month year night morning afternoon evening tomorrow decade spring summer fall autumn winter "
+    "christmas halloween"
+) | {"from now"}
+_NAMES: Final = frozenset((*MONTHS, *WEEKDAYS))
+_LETTERS: Final = re.compile(r"[a-z]+")
+_SCRIPTS: Final = re.compile(r"[\d\u4e00-\u9fff\u0900-\u097f]")
 _WIDE_DIGITS: Final = {0x966 + digit: str(digit) for digit in range(10)} | {
     0xFF10 + digit: str(digit) for digit in range(10)
 }
@@ -74,7 +76,7 @@ def find_times(text: str, base_ms: int | None, zone: str | None, *, future: bool
     Days are those of `zone` (IANA name, UTC when not given). Where an expression may lie before or after the
     base ("in May"), `future` decides, or when it is `None` the words around it do; without a sign it is past.
     """
-    if not _HOOK.search(text):
+    if not _may_tell(text):
         return []
     place = zone_of(zone)
     today = _today(base_ms, place)
@@ -86,7 +88,7 @@ def find_times(text: str, base_ms: int | None, zone: str | None, *, future: bool
 def find_any_year(text: str) -> list[AnyYear]:
     """Expressions that leave the year open ("on 18 March", "in May"), whenever they were said."""
     found: list[AnyYear] = []
-    if not _HOOK.search(text):
+    if not _may_tell(text):
         return found
     plain = text.translate(_WIDE_DIGITS)
     for phrase in _phrases(plain):
@@ -97,6 +99,14 @@ def find_any_year(text: str) -> list[AnyYear]:
             if annual is not None:
                 found.append(AnyYear(match.start(), match.end(), annual.month, annual.day))
     return sorted(found, key=lambda each: each.start)
+
+
+def _may_tell(text: str) -> bool:
+    """Whether a text may tell a time. A single pattern for all of this is forty times slower."""
+    plain = text.lower()
+    if _SCRIPTS.search(text) or any(hook in plain for hook in _HOOKS):
+        return True
+    return not _NAMES.isdisjoint(_LETTERS.findall(plain))
 
 
 def _today(base_ms: int | None, zone: tzinfo) -> date | None:

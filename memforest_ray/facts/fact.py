@@ -104,7 +104,10 @@ class Fact:
     @property
     def event(self) -> EventTime | None:
         """The event time, from the least mention that has one; no two mentions have different intervals."""
-        return next((m.candidate.event for m in self.mentions if m.candidate.event is not None), None)
+        for mention in self.mentions:
+            if mention.candidate.event is not None:
+                return mention.candidate.event
+        return None
 
     @property
     def corrected_from(self) -> str | None:
@@ -119,7 +122,7 @@ class Fact:
     @property
     def latest_source_ms(self) -> int | None:
         """When it was last said, as far as known."""
-        return max((m.source_ms for m in self.mentions if m.source_ms is not None), default=None)
+        return max([m.source_ms for m in self.mentions if m.source_ms is not None], default=None)
 
     @property
     def undated(self) -> bool:
@@ -143,7 +146,7 @@ class Fact:
     @property
     def turns(self) -> tuple[tuple[SessionId, int], ...]:
         """Every source turn once, in the order of the mentions."""
-        return tuple(dict.fromkeys((m.session_id, turn) for m in self.mentions for turn in m.candidate.turns))
+        return tuple(dict.fromkeys([(m.session_id, turn) for m in self.mentions for turn in m.candidate.turns]))
 
     @property
     def _least(self) -> Candidate:
@@ -151,8 +154,10 @@ class Fact:
 
     @property
     def _stated(self) -> Candidate:
-        candidates = (mention.candidate for mention in self.mentions)
-        return next((c for c in candidates if c.attribute is not None), self._least)
+        for mention in self.mentions:
+            if mention.candidate.attribute is not None:
+                return mention.candidate
+        return self._least
 
     def _each(self, names: Callable[[Candidate], Iterable[str]]) -> tuple[str, ...]:
         first: dict[str, str] = {}

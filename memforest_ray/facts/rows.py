@@ -25,6 +25,8 @@ __all__ = [
 MENTIONS, VERDICTS, PENDING, WITHHELD = "mentions", "verdicts", "pending", "withheld"
 """Tables: mention id -> candidate with its place; pair -> [equivalent, similarity]; pair -> similarity;
 atom id, or "h" and a keyed hash -> key of the set."""
+_KINDS = {kind.value: kind for kind in Kind}
+_PRECISIONS = {precision.value: precision for precision in Precision}
 
 
 class Row(NamedTuple):
@@ -115,7 +117,7 @@ def _decode_candidate(row: dict[str, Any]) -> Candidate:
     event = row.get("event")
     return Candidate(
         text=row["text"],
-        kind=Kind(row["kind"]),
+        kind=_KINDS[row["kind"]],
         speaker=row["speaker"],
         role=row["role"],
         turns=tuple(row["turns"]),
@@ -137,4 +139,4 @@ def _encode_event(event: EventTime) -> list[Any]:
 
 def _decode_event(row: list[Any]) -> EventTime:
     start_ms, end_ms, precision, expression, base_ms = row
-    return EventTime(start_ms, end_ms, Precision(precision), expression, base_ms)
+    return EventTime(start_ms, end_ms, _PRECISIONS[precision], expression, base_ms)

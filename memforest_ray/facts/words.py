@@ -11,6 +11,7 @@ import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 import Stemmer
@@ -21,6 +22,7 @@ __all__ = [
     "content_stems",
     "content_tokens",
     "fold",
+    "query_terms",
     "query_tokens",
     "stem",
     "tokens",
@@ -100,6 +102,8 @@ _UNSPACED_RUN = re.compile(rf"((?:[{_SPACELESS}][{_MARKS}]*)+)")
 _UNSPACED = re.compile(rf"[{_SPACELESS}]")
 _CLUSTER = re.compile(rf"[{_SPACELESS}][{_MARKS}]*")
 _IDEOGRAPH = re.compile(rf"[{_HAN}]")
+_RUN_CHARS: Final = 24
+"""Longer runs without a space are whole sentences of a script without any: they do not return."""
 
 
 def fold(text: str) -> str:
@@ -169,22 +173,27 @@ def tokens(text: str) -> list[str]:
 
 def content_tokens(text: str) -> list[str]:
     """Terms of the lexical index: stems of all words of `text` but stop words, which say nothing about it, in order."""
-    folded = fold(text)
-    if folded.isascii():
-        return [term for found in _ASCII_WORD.findall(folded) if (term := _content(found))]
-    return [term for word in words(text) if (term := _content(word))]
+    found = text.split()
+    if text.isascii():
+        return list(chain.from_iterable(map(_content, found)))
+    return [term for run in found for term in (_content(run) if len(run) <= _RUN_CHARS else _terms(run))]
 
 
-@lru_cache(maxsize=1 << 16)
-def _content(found: str) -> str:
-    """The term of what was found as a word; empty for a stop word."""
-    word = _bare(found)
-    return "" if word in STOP_WORDS else stem(unaccented(word))
+def _terms(run: str) -> tuple[str, ...]:
+    return tuple([stem(unaccented(word)) for word in words(run) if word not in STOP_WORDS])
+
+
+_content = lru_cache(maxsize=1 << 15)(_terms)
+"""The terms of a run of text without white space, which no word reaches across: most return again and again."""
 
 
 def query_tokens(text: str) -> list[str]:
     """Terms to look up: as `tokens`, without stop words unless there is nothing else ("The Who")."""
-    found = words(text)
+    return query_terms(words(text))
+
+
+def query_terms(found: Iterable[str]) -> list[str]:
+    """`query_tokens` of a text's words."""
     kept = [stem(unaccented(word)) for word in found if word not in STOP_WORDS]
     return kept or [stem(unaccented(word)) for word in found]
 

@@ -7,7 +7,7 @@ the leaves that come whole. What does not fit is made here, as for any other wri
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from memforest_ray.commit.version import Vector, Version
@@ -23,7 +23,8 @@ from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.renaming import Labels, Renaming, entangled, renamed, retitled
 from memforest_ray.ids import AtomId, CellId, FactId, ItemId, MentionId, NodeId, ScopeId, SessionId
 from memforest_ray.index.rows import cell_embedding_text, mention_embedding_text
-from memforest_ray.trees.nodes import Child, Leaf, Node
+from memforest_ray.trees.heirs import Forebear
+from memforest_ray.trees.nodes import Child, Leaf, Node, OrderKey
 from memforest_ray.trees.parts import SUMMARY_CHARS_MAX, parts
 from memforest_ray.trees.routing import Move, Moves, entity_key, scene_scope, scope_family, session_scope
 from memforest_ray.trees.scenes import SceneId
@@ -53,6 +54,8 @@ class Grafts:
 
     trees: Mapping[ScopeId, MemTree] = field(default_factory=dict)
     summaries: tuple[Summary, ...] = ()
+    forebears: Mapping[ScopeId, Forebear] = field(default_factory=dict)
+    """Trees that these were, there."""
 
 
 class Adoption:
@@ -206,7 +209,8 @@ class Adoption:
         places = dict(self._places(version.facts))
         origin = {new: old for old, new in places.items()}
         trees: dict[ScopeId, MemTree] = {}
-        summaries = list(self.source.summaries.values())
+        forebears: dict[ScopeId, Forebear] = {}
+        summaries = list(self._summaries())
         for scope, move in moves.items():
             donor = self._donor(scope, move, origin)
             if donor is None or donor.k != version.birth.fanouts[scope_family(scope)]:
@@ -215,7 +219,36 @@ class Adoption:
             if kept.root is not None and graft.root is not None:
                 trees[scope] = graft
                 summaries += self._translated(kept.root, graft.root)
-        return Grafts(trees, tuple(summaries))
+                if not self._labels:  # else other words stand there
+                    forebears[scope] = self._forebear(donor, places, origin)
+        return Grafts(trees, tuple(summaries), forebears)
+
+    def _summaries(self) -> Iterator[Summary]:
+        """The source's; what they tell of beside their leaves, by the names that it has now."""
+        for summary in self.source.summaries.values():
+            also = self._named(summary)
+            if also is not None:
+                yield summary if not also else replace(summary, also=also)
+
+    def _named(self, summary: Summary) -> tuple[MentionId, ...] | None:
+        """What it tells of beside its leaves, by the ids that this has now; None when not all of that has come."""
+        named = [self._now(mention) for mention in summary.also]
+        known = tuple(mention for mention in named if mention is not None)
+        return known if len(known) == len(named) else None
+
+    def _now(self, mention: MentionId) -> MentionId | None:
+        moved = self._moved.get(mention)
+        return None if moved is None else moved.id
+
+    def _forebear(self, donor: MemTree, places: Mapping[ItemId, ItemId], origin: Mapping[ItemId, ItemId]) -> Forebear:
+        source = self.source
+
+        def place(order: OrderKey) -> OrderKey | None:
+            former = origin.get(ItemId(order[-1]))
+            leaf = None if former is None else source.leaf(former)
+            return None if leaf is None else leaf.order
+
+        return Forebear(donor, source.summaries, source.facts, places.get, self._now, place)
 
     def _places(self, facts: Facts) -> Iterator[tuple[ItemId, ItemId]]:
         for fact in self.source.facts:
@@ -249,7 +282,8 @@ class Adoption:
         recent = recent_leaves(self._model)
         for was, now in zip(_nodes(old), _nodes(new), strict=True):
             summary = self.source.summaries.get(was.id)
-            if summary is None or not summary.inputs:
+            also = None if summary is None else self._named(summary)
+            if summary is None or not summary.inputs or also is None:
                 continue
             before, after = (_texts(node, recent, place, texts) for place, node in enumerate((was, now)))
             if before is None or after is None or summary.inputs != summary_inputs(before, self._model):
@@ -259,7 +293,7 @@ class Adoption:
                 said = "\n".join(select_lines(said.splitlines(), SUMMARY_CHARS_MAX))
             texts[was.id] = texts[now.id] = (summary.text, said)
             if before != after:
-                yield Summary(said, summary_inputs(after, self._model), summary.source)
+                yield Summary(said, summary_inputs(after, self._model), summary.source, also=also)
 
 
 def _of(cell: Cell, session: SessionId) -> Cell:

@@ -87,6 +87,9 @@ def _summaries(version: Version, tables: Mapping[str, Mapping[str, Any]]) -> Ite
         yield f"nodes without a summary: {_some(missing)}"
     if surplus := set(version.summaries) - nodes:
         yield f"summaries of nodes that are in no tree: {_some(surplus)}"
+    told = version.facts.mentions
+    if outlived := {name for name, summary in version.summaries.items() if any(m not in told for m in summary.also)}:
+        yield f"summaries that may tell of what was forgotten: {_some(outlived)}"
     if orphans := tables.get("nodes", {}).keys() - nodes:
         yield f"nodes that are in no tree: {_some(orphans)}"
 

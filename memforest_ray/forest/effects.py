@@ -3,7 +3,7 @@
 A writer is a generator: it yields an effect, is sent the answer, and returns what it has written.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,7 +11,7 @@ from memforest_ray.facts.candidates import CellInput
 from memforest_ray.facts.verdicts import Question
 from memforest_ray.trees.summaries import RefreshPlan
 
-__all__ = ["Effect", "Embed", "Extract", "Judge", "JudgeFrom", "Refresh", "Steps"]
+__all__ = ["Effect", "Embed", "Extract", "Foretell", "Judge", "JudgeFrom", "Refresh", "Steps"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,16 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True)
+class Foretell:
+    """Some of the summaries that a later `Refresh` will be about are known already: whoever has them asked for ahead of
+    it may begin with these. Answer: nothing.
+    """
+
+    plan: Callable[[], RefreshPlan]
+    """Of these alone; making it is work that is of no use to others."""
+
+
+@dataclass(frozen=True, slots=True)
 class Refresh:
     """Have summaries written until `plan` is finished, whatever is ready at once; or give it up, so that extractive
     ones stand in, marked stale, and the others follow as a commit of their own.
@@ -53,5 +63,5 @@ class Refresh:
     plan: RefreshPlan
 
 
-Effect = Extract | Embed | JudgeFrom | Judge | Refresh
+Effect = Extract | Embed | JudgeFrom | Judge | Foretell | Refresh
 Steps = Generator[Effect, Any, T]

@@ -179,9 +179,12 @@ class Renewed(Report):
     """Whose shape or leaves have changed."""
     summaries: int = 0
     """That have changed, or will: those that a model writes follow as commits of their own."""
+    refreshed: bool = True
+    """Whether these are there, too; else the old ones serve, and they are tried again (`notes` say why)."""
     vectors: int = 0
     """That have changed."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:

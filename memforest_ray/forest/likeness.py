@@ -126,8 +126,8 @@ def echoes(work: Work) -> Map[AtomId, bytes]:
     """What `Version.echoes` is after `work`."""
     atoms, shown = work.facts.facts.atoms, work.facts.facts.shown
     kept = work.version.echoes.mutate()
-    for atom in work.version.echoes:
-        if atom not in atoms or FactId(atom) in shown:
+    for atom in work.moved:
+        if atom in kept and (atom not in atoms or FactId(atom) in shown):
             del kept[atom]
     if work.judging:
         led = {AtomId(fact.id): work.version.vector(fact.id) for fact in work.facts.removed}

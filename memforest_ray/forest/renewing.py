@@ -34,7 +34,7 @@ def resummarise(version: Version, write: Renew, model: str) -> Steps[Written]:
     work = Work(version, Dialogue(version))
     nodes = _nodes_of(version, write.scope)
     # Without their inputs nobody takes them for what is asked for.
-    unmade = {node.id: replace(version.summaries[node.id], inputs="") for _, node in nodes}
+    unmade = {node.id: replace(version.summaries[node.id], inputs="", inherited=False) for _, node in nodes}
     plan = RefreshPlan(nodes, summaries=version.summaries.update(unmade), model=model)
     work.summarised = yield Refresh(plan)
     work.made = {name: _kept(version, name, made) for name, made in plan.results().items()}
@@ -55,7 +55,7 @@ def _nodes_of(version: Version, scope: str | None) -> Nodes:
 def _kept(version: Version, name: NodeId, made: Summary) -> Summary:
     """The new summary; while that has not been made, the old one, marked as stale so that it will be."""
     old = version.summaries[name]
-    return replace(old, inputs="", stale=True) if made.stale and not old.stale else made
+    return replace(old, inputs="", stale=True, inherited=False) if made.stale and not old.stale else made
 
 
 def _embed_summaries(work: Work) -> Steps[None]:
@@ -191,6 +191,7 @@ def _answered(after: Written, write: Renew, work: Work, forest: ForestEdit) -> W
         duplicate=after.changes.empty,
         trees=len(forest.changed) + len(forest.dropped),
         summaries=len(after.changes.puts.get("summaries", {})),
+        refreshed=not after.stale,
         vectors=len(after.changes.puts.get(VECTORS, {})),
         usage={"summarise": work.summarised} if work.summarised.calls else {},
     )

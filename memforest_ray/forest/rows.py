@@ -74,7 +74,8 @@ def news_between(before: Version, after: Version) -> News:
 
 
 def _put_vectors(changes: Changes, work: Work, version: Version, drop: Iterable[str], again: Nodes) -> None:
-    gone = [name for name in (*drop, *work.version.echoes) if name not in version.echoes]
+    echoes = work.version.echoes
+    gone = (name for name in (*drop, *filter(echoes.__contains__, work.moved)) if name not in version.echoes)
     for name in (*gone, *_wordless(work, again)):
         changes.drop(VECTORS, name)
     for name, vector in work.vectors.items():

@@ -16,7 +16,7 @@ from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.errands import ErrandDone
 from memforest_ray.forest.intents import Forgotten, Receipt, Refreshed, Restored, Usage
-from memforest_ray.ids import CellId, NodeId, ScopeId, SessionId
+from memforest_ray.ids import AtomId, CellId, NodeId, ScopeId, SessionId
 from memforest_ray.index.rows import Row
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.summaries import Summary
@@ -71,6 +71,11 @@ class Work:
     def idle(self) -> bool:
         """Whether there is nothing to do."""
         return not (self.born or self.dead or self.retry or self.dialogue.touched)
+
+    @property
+    def moved(self) -> set[AtomId]:
+        """Atoms that may be shown otherwise than before: that lead a fact, or do no more, or have come or gone."""
+        return {*self.facts.touched, *(AtomId(fact.id) for fact in self.facts.added)}
 
     @property
     def spoken(self) -> list[Cell]:

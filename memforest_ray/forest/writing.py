@@ -7,6 +7,7 @@ Everything here is a function of the version and the answers; the driver makes t
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from immutables import Map
 
@@ -19,7 +20,8 @@ from memforest_ray.facts.withheld import keyed_hash
 from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.corrections import corrections
 from memforest_ray.forest.dialogue import Admission, Dialogue, Place, keyed
-from memforest_ray.forest.effects import Extract, Refresh, Steps
+from memforest_ray.forest.effects import Extract, Foretell, Refresh, Steps
+from memforest_ray.forest.inheriting import heirs_of, nodes_of, outlived
 from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Refreshed, Repair, Upkeep, Usage
 from memforest_ray.forest.likeness import echoes, embed, embed_texts, judge
 from memforest_ray.forest.receipts import charged, counted, receipt
@@ -29,7 +31,7 @@ from memforest_ray.ids import CellId, ItemId, NodeId, SessionId, TurnId
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
 from memforest_ray.trees.routing import Moves, Routable
 from memforest_ray.trees.scenes import ScenesEdit
-from memforest_ray.trees.summaries import RefreshPlan, Summary
+from memforest_ray.trees.summaries import RefreshPlan, Summary, recent_leaves
 
 __all__ = [
     "Foreseen",
@@ -83,8 +85,7 @@ def session_plan(version: Version, write: Ingest, model: str) -> RefreshPlan:
     Raises SessionConflict, InvalidInput.
     """
     work = _laid(version, write)
-    forest = _plant(work, _edited(work), version.birth.planted(_cell_moves(work)))
-    return _refresh_plan(work, forest, model, ())
+    return _plan_of(work, _edited(work), version.birth.planted(_cell_moves(work)), model)
 
 
 def _laid(version: Version, write: Ingest | Forget | Repair) -> Work:
@@ -276,6 +277,9 @@ def rework(
     edit = work.facts
     version = _edited(work)
     entities = version.entities.edit(edit.added, edit.removed)
+    if recent_leaves(model) and work.adoption is None:
+        # Which scenes change takes a look at all of a domain's: the trees of entities need not wait for that.
+        yield Foretell(partial(_plan_of, work, version, version.birth.planted(entities.moves), model))
     scenes = _scenes(work, version)
     moves = version.birth.planted({**entities.moves, **scenes.moves, **_cell_moves(work)})
     if work.adoption is not None:
@@ -283,6 +287,11 @@ def rework(
     forest = _plant(work, version, moves)
     version = replace(version, entities=entities.entities)
     return (yield from finish(work, version, scenes, forest, model, stale))
+
+
+def _plan_of(work: Work, version: Version, moves: Moves, model: str) -> RefreshPlan:
+    """The summaries of some trees alone."""
+    return _refresh_plan(work, _plant(work, version, moves), model)
 
 
 def _scenes(work: Work, version: Version) -> ScenesEdit:
@@ -300,8 +309,10 @@ def finish(
     """From edited scenes and trees to the next version and its rows; for `stale` see `rework`."""
     version = replace(version, scenes=scenes.scenes, trees=forest.trees, placements=forest.placements)
     gone = {node.id for _, node in forest.removed}
-    again = tuple((scope, node) for scope, node in stale if node.id not in gone)
-    plan = _refresh_plan(work, forest, model, again)
+    broken = outlived(work)
+    again = tuple((scope, node) for scope, node in stale if node.id not in gone and node.id not in broken)
+    again += nodes_of(forest, broken)
+    plan = _refresh_plan(work, forest, model, again, broken)
     work.summarised = yield Refresh(plan)
     work.made = plan.results()
     yield from embed_texts(work, {name: made.text for name, made in work.made.items() if made.source == "model"})
@@ -405,13 +416,19 @@ def _plant(work: Work, version: Version, moves: Moves) -> ForestEdit:
     )
 
 
-def _refresh_plan(work: Work, forest: ForestEdit, model: str, again: Nodes) -> RefreshPlan:
-    before = work.version.summaries
+def _refresh_plan(
+    work: Work, forest: ForestEdit, model: str, again: Nodes = (), broken: frozenset[NodeId] = frozenset()
+) -> RefreshPlan:
+    """`broken`: nodes whose summaries nobody may use any more."""
+    kept = work.version.summaries
+    for name in broken:
+        kept = kept.delete(name)
     return RefreshPlan(
         [*forest.added, *again],
-        summaries=before,
+        summaries=kept,
         model=model,
-        reusable=[*work.grafts.summaries, *(before[node.id] for _, node in forest.removed if node.id in before)],
+        reusable=[*work.grafts.summaries, *(kept[node.id] for _, node in forest.removed if node.id in kept)],
+        heirs=heirs_of(work, forest) if forest.added else None,
     )
 
 

@@ -50,9 +50,9 @@ def coded(rows: Floats) -> Codes:
     return Codes(values.astype(np.int8), scales.astype(np.float32))
 
 
-def products(blocks: Sequence[Codes], query: Floats, out: Floats) -> None:
-    """The products of `query` with the rows of all blocks, one after the other."""
-    asked, done = coded(query[None]), 0
+def products(blocks: Sequence[Codes], asked: Codes, out: Floats) -> None:
+    """The products of the one row that is `asked` with the rows of all blocks, one after the other."""
+    done = 0
     for block in blocks:
         # Its own array comes back: with `out` simsimd gives up a reference to None at every call.
         found = np.asarray(simsimd.cdist(asked.values, block.values, "inner", out_dtype="float32"))[0]

@@ -5,13 +5,14 @@ no node has to be multiplied with the question but those for which a model wrote
 level, over all trees together.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
 
 from memforest_ray.index.lexical import Floats
-from memforest_ray.index.pairs import Runs
+from memforest_ray.index.pairs import Runs, first_of_each
 from memforest_ray.index.shelves import OWNER, ShelfView
 from memforest_ray.index.table import Integers
 from memforest_ray.index.vectors import VectorsView
@@ -24,13 +25,18 @@ CHILD_KINDS: Final = 4
 """A child is its row times this, plus its kind."""
 
 
+_RECENT_PART: Final = 4
+"""What came since the base costs each question some microseconds a level, and a new base a pass over all."""
+_ROOM_MIN: Final = 64
+
+
 @dataclass(frozen=True, slots=True)
 class _Level:
     """Nodes of one level, of all trees."""
 
     children: tuple[Integers, ...]
     """Of each node its first child, the second of those that have two ...: places in the row of all likenesses, which
-    are those of facts, then cells, then nodes."""
+    are those of facts, then cells, then nodes, each with some room."""
     scales: tuple[Floats, ...]
     """What each child's likeness counts for: its weight by the length of its parent's sum."""
     nodes: Integers
@@ -43,57 +49,79 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class Foliage:
-    """The living nodes of one version over its rows, level by level."""
+    """The nodes of one version over its rows, level by level: those of a base, then what came since.
 
-    facts: int
-    cells: int
+    What came since stands on the base and on itself, never the other way round; and what died since does no harm, as
+    nobody asks for it. So a version is laid out at the cost of what was written since the base.
+    """
+
+    room: tuple[int, int]
+    """Rows of facts and of cells that there is room for."""
+    base: tuple[_Level, ...]
+    based: int
+    """Children of the nodes in the base; it is made anew when a fourth as many have come."""
+    recent: tuple[_Level, ...]
     nodes: int
-    """Rows of each shelf."""
-    levels: tuple[_Level, ...]
+    """Rows of the nodes' shelf."""
 
     @classmethod
-    def of(cls, facts: ShelfView, cells: ShelfView, nodes: ShelfView) -> "Foliage":
-        """What lives on the nodes' shelf."""
-        sizes = np.array([0, len(facts.table), len(facts.table) + len(cells.table), 0], np.int64)
-        live = nodes.table.live()
-        owners = nodes.parts[OWNER]
-        rows = np.flatnonzero(live[owners]) if len(owners) else owners
-        levels = nodes.table["level"][owners[rows]]
-        codes = nodes.parts["child"]
-        lengths = nodes.table["length"].view(np.float64)
-        found = []
-        for level in range(1, int(levels.max(initial=0)) + 1):
-            here = rows[levels == level]
-            above = owners[here]
-            starts = np.flatnonzero(np.diff(above, prepend=-1))
-            parents = above[starts]
-            divisors = lengths[above]
-            scales = np.divide(nodes.parts["weight"][here], divisors, out=np.zeros(len(here)), where=divisors > 0)
-            own = nodes.table["own"][parents]
-            runs = Runs.of(starts, len(here))
-            found.append(
-                _Level(
-                    children=runs.elements(codes[here] // CHILD_KINDS + sizes[codes[here] % CHILD_KINDS]),
-                    scales=runs.elements(scales.astype(np.float32)),
-                    nodes=parents[runs.order] + sizes[NODE],
-                    written=parents[own >= 0] + sizes[NODE],
-                    own=own[own >= 0],
-                )
-            )
-        return cls(len(facts.table), len(cells.table), len(nodes.table), tuple(found))
+    def of(cls, facts: ShelfView, cells: ShelfView, nodes: ShelfView, before: "Foliage | None" = None) -> "Foliage":
+        """What lives on the nodes' shelf; `before` is of an earlier version of the same shelves, none compacted."""
+        parts, size = len(nodes.parts), len(nodes.table)
+        if before is not None and before._has_room(len(facts.table), len(cells.table), parts):
+            fresh = np.arange(before.based, parts)
+            recent = tuple(_levels(nodes, fresh, before.room)) if len(fresh) else ()
+            return replace(before, recent=recent, nodes=size)
+        room = (_with_room(len(facts.table)), _with_room(len(cells.table)))
+        return cls(room, tuple(_levels(nodes, np.flatnonzero(nodes.parts.live()), room)), parts, (), size)
+
+    def _has_room(self, facts: int, cells: int, parts: int) -> bool:
+        few = parts - self.based <= self.based // _RECENT_PART
+        return few and facts <= self.room[FACT] and cells <= self.room[CELL]
 
     def likenesses(self, facts: Floats, cells: Floats, own: Floats) -> Floats:
         """For each row of the nodes' shelf its likeness, given those of all rows of facts, cells and own vectors."""
-        values = np.zeros(self.facts + self.cells + self.nodes, np.float32)
-        values[: self.facts] = facts
-        values[self.facts : self.facts + self.cells] = cells
-        for level in self.levels:
+        first = self.room[FACT] + self.room[CELL]
+        values = np.zeros(first + self.nodes, np.float32)
+        values[: len(facts)] = facts
+        values[self.room[FACT] : self.room[FACT] + len(cells)] = cells
+        for level in (*self.base, *self.recent):
             sums = np.zeros(len(level.nodes), np.float32)
             for children, scales in zip(level.children, level.scales, strict=True):
-                sums[: len(children)] += values[children] * scales
+                products = values.take(children, mode="wrap")  # a third faster than to check that they are inside
+                products *= scales
+                sums[: len(children)] += products
             values[level.nodes] = sums
             values[level.written] = own[level.own]
-        return values[self.facts + self.cells :]
+        return values[first:]
+
+
+def _with_room(rows: int) -> int:
+    return rows + rows // _RECENT_PART + _ROOM_MIN
+
+
+def _levels(nodes: ShelfView, parts: Integers, room: tuple[int, int]) -> Iterator[_Level]:
+    """The nodes whose children are `parts`, ascending, from the lowest level up."""
+    above = nodes.parts[OWNER][parts]
+    levels, codes = nodes.table["level"][above], nodes.parts["child"][parts]
+    children = codes // CHILD_KINDS + np.array([0, room[FACT], sum(room), 0])[codes % CHILD_KINDS]
+    divisors = nodes.table["length"].view(np.float64)[above]
+    weights = nodes.parts["weight"][parts]
+    scales = np.divide(weights, divisors, out=np.zeros(len(parts)), where=divisors > 0).astype(np.float32)
+    for level in range(1, int(levels.max(initial=0)) + 1):
+        here = np.flatnonzero(levels == level)
+        owners = above[here]
+        starts = np.flatnonzero(first_of_each(owners))
+        parents = owners[starts]
+        own = nodes.table["own"][parents]
+        runs = Runs.of(starts, len(here))
+        yield _Level(
+            children=runs.elements(children[here]),
+            scales=runs.elements(scales[here]),
+            nodes=parents[runs.order] + sum(room),
+            written=parents[own >= 0] + sum(room),
+            own=own[own >= 0],
+        )
 
 
 class NodeLikenesses(Protocol):

@@ -5,15 +5,16 @@ which only ever appends to them and notes the ends of rows. When more than 30 % 
 written anew; views made before keep the old arrays until they go.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from immutables import Map
 
 from memforest_ray.index.foliage import CELL, CHILD_KINDS, FACT, NODE
 from memforest_ray.index.graphs import Graph
+from memforest_ray.index.lexical import Floats
 from memforest_ray.index.neighbours import Coverage
 from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Row, index_words
 from memforest_ray.index.shelves import Compaction, Entry, Shelf
@@ -26,6 +27,7 @@ from memforest_ray.index.view import (
     NODE_COLUMNS,
     PASSAGE_COLUMNS,
     IndexView,
+    Laid,
     Registers,
     kind_of,
 )
@@ -33,6 +35,7 @@ from memforest_ray.models.embedder import Vectors
 
 __all__ = ["Index", "IndexView", "Registers"]
 
+_Item = TypeVar("_Item", FactRow, CellRow)
 
 _NODES_TOGETHER: Final = 1_024
 """Nodes whose vectors are made at once: bounds the memory of a load."""
@@ -51,6 +54,7 @@ class Index:
         self._registers = Registers()
         self._graphs: Map[str, Coverage] = Map()
         self._version = 0
+        self._laid = Laid()
         self.purges = 0
         """How often it was written anew without what was forgotten: what was begun before then must not come in."""
 
@@ -62,10 +66,11 @@ class Index:
         self._version += 1
         for item in drop:
             self._bury(item)
-        for row in add:
-            self._bury(row.id)
-        self._write(self._facts, [self._fact(row) for row in add if isinstance(row, FactRow)])
-        self._write(self._cells, [self._cell(row) for row in add if isinstance(row, CellRow)])
+        if self._rows:
+            for row in add:
+                self._bury(row.id)
+        self._write(self._facts, [row for row in add if isinstance(row, FactRow)], self._fact)
+        self._write(self._cells, [row for row in add if isinstance(row, CellRow)], self._cell)
         # Level by level: a node's vector is made of those below it.
         for _, level in groupby(sorted((row for row in add if isinstance(row, NodeRow)), key=_level), key=_level):
             nodes = list(level)
@@ -102,7 +107,7 @@ class Index:
         """What stands in the index now."""
         version = self._version
         facts, cells, nodes = self._facts.view(version), self._cells.view(version), self._nodes.view(version)
-        return IndexView(facts, cells, nodes, self._own.view(), self._rows, self._registers, self._graphs)
+        return IndexView(facts, cells, nodes, self._own.view(), self._rows, self._registers, self._graphs, self._laid)
 
     @property
     def _shelves(self) -> dict[int, Shelf]:
@@ -120,6 +125,7 @@ class Index:
             moved[kind] = self._shelves[kind].compact()
             self._rows = self._rows.update(moved[kind].rows)
         if moved:
+            self._laid = Laid()
             self._nodes.recode("child", lambda codes: _followed(codes, moved), of_parts=True)
             self._graphs = Map({name: self._moved(name, coverage, moved) for name, coverage in self._graphs.items()})
 
@@ -151,11 +157,17 @@ class Index:
     def _shelf(self, item: str) -> Shelf:
         return {"f": self._facts, "c": self._cells, "n": self._nodes}[item[0]]
 
-    def _write(self, shelf: Shelf, entries: Sequence[Entry]) -> None:
-        written = shelf.add(entries)
-        self._rows = self._rows.update({entry.id: row for row, entry in zip(written, entries, strict=True)})
+    def _write(self, shelf: Shelf, rows: Sequence[_Item], entry_of: Callable[[_Item, int], Entry]) -> None:
+        """Write facts, or cells; `entry_of` is told of each whether it has a vector."""
+        if rows:
+            unknown = np.zeros(self.dimension, np.float16)
+            vectors = np.concatenate([unknown if row.vector is None else row.vector for row in rows])
+            vectors = vectors.reshape(len(rows), self.dimension)
+            embedded = np.logical_or.reduce(vectors, axis=1).astype(np.int64)
+            written = shelf.add([entry_of(*each) for each in zip(rows, embedded.tolist(), strict=True)], vectors)
+            self._rows = self._rows.update({row.id: number for number, row in zip(written, rows, strict=True)})
 
-    def _fact(self, row: FactRow) -> Entry:
+    def _fact(self, row: FactRow, embedded: int) -> Entry:
         words = index_words(row.text)
         start, end = (UNKNOWN, UNKNOWN) if row.event_ms is None else row.event_ms
         values = (
@@ -165,12 +177,12 @@ class Index:
             self._registers.speakers.number(row.speaker),
             -1 if row.chain is None else self._registers.chains.number(row.chain),
             len(words),
-            _embedded(row),
+            embedded,
         )
-        places = dict.fromkeys(self._registers.place(session, turn) for session, turn in row.places)
-        return Entry(row.id, row.vector, values, [(place,) for place in places], [words])
+        places = dict.fromkeys([self._registers.place(session, turn) for session, turn in row.places])
+        return Entry(row.id, values, [(place,) for place in places], [words])
 
-    def _cell(self, row: CellRow) -> Entry:
+    def _cell(self, row: CellRow, embedded: int) -> Entry:
         words = [index_words(f"{passage.speaker} {passage.text}") for passage in row.passages]
         parts = [
             (
@@ -182,22 +194,21 @@ class Index:
             for passage, found in zip(row.passages, words, strict=True)
         ]
         latest = max((_instant(passage.source_ms) for passage in row.passages), default=UNKNOWN)
-        return Entry(row.id, row.vector, (latest, _embedded(row)), parts, words)
+        return Entry(row.id, (latest, embedded), parts, words)
 
     def _write_nodes(self, nodes: Sequence[NodeRow]) -> None:
         """Nodes of one level. Their vectors are made together."""
-        kinds = np.array([_KINDS[child[0]] for node in nodes for child in node.children], np.int64)
-        rows = np.array([self._rows[child] for node in nodes for child in node.children], np.int64)
-        starts = np.cumsum([0, *(len(node.children) for node in nodes[:-1])])
-        vectors = np.zeros((len(rows), self.dimension), np.float32)
+        children = [child for node in nodes for child in node.children]
+        kinds = np.array([_KINDS[child[0]] for child in children], np.int64)
+        rows = np.array(list(map(self._rows.__getitem__, children)), np.int64)
+        counts = [len(node.children) for node in nodes]
+        starts = np.cumsum([0, *counts[:-1]])
         weights = np.zeros(len(rows), np.int64)
         for kind, shelf in self._shelves.items():
             here = np.flatnonzero(kinds == kind)
-            if len(here):
-                vectors[here] = shelf.vectors().rows(rows[here])
-                # A text of unknown script does not dilute a mean.
-                weights[here] = shelf.column("embedded")[rows[here]]
-        means, lengths = mean_vectors(vectors, weights, starts)
+            # A text of unknown script does not dilute a mean.
+            weights[here] = shelf.column("embedded")[rows[here]]
+        means, lengths = mean_vectors(self._rows_of(kinds, rows), weights, starts, self.dimension)
         values = np.zeros((len(nodes), len(NODE_COLUMNS)), np.int64)
         values[:, 0] = [self._registers.scopes.number(node.scope) for node in nodes]
         values[:, 1] = [node.level for node in nodes]
@@ -207,8 +218,22 @@ class Index:
         values[:, 5] = lengths.view(np.int64)
         parts = np.column_stack([rows * CHILD_KINDS + kinds, weights])
         ids = [node.id for node in nodes]
-        written = self._nodes.add_rows(ids, means, values, parts, [len(node.children) for node in nodes])
+        written = self._nodes.add_rows(ids, means, values, parts, counts)
         self._rows = self._rows.update(dict(zip(ids, written, strict=True)))
+
+    def _rows_of(self, kinds: Integers, rows: Integers) -> Callable[[Integers], Floats]:
+        """Gives the vectors of some of these rows, each on the shelf of its kind."""
+        views = {kind: shelf.vectors() for kind, shelf in self._shelves.items()}
+
+        def rows_of(elements: Integers) -> Floats:
+            vectors = np.empty((len(elements), self.dimension), np.float32)
+            for kind, view in views.items():
+                here = np.flatnonzero(kinds[elements] == kind)
+                if len(here):
+                    vectors[here] = view.rows(rows[elements[here]])
+            return vectors
+
+        return rows_of
 
     def _own_numbers(self, nodes: Sequence[NodeRow], means: Vectors) -> list[int]:
         """Write the vectors of summaries that a model wrote, here and in the place of their means; their numbers."""
@@ -219,10 +244,6 @@ class Index:
                 means[place] = node.vector
                 self._own.append(node.vector[None])
         return numbers
-
-
-def _embedded(row: FactRow | CellRow) -> int:
-    return int(row.vector is not None and bool(row.vector.any()))
 
 
 _KINDS: Final = {"f": FACT, "c": CELL, "n": NODE}

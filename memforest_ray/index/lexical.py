@@ -5,9 +5,10 @@ Document frequencies and lengths are counted from what is live at the moment of 
 of the set of texts, never of the order in which they came or of what was there before.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from memforest_ray.index.table import Integers, grown
 
-__all__ = ["Floats", "Lexicon", "LexiconView", "Postings", "bm25", "bm25_of", "damping", "dense"]
+__all__ = ["Floats", "Found", "Lexicon", "LexiconView", "Postings", "bm25", "bm25_of", "damping"]
 
 Floats = NDArray[np.float32]
 
@@ -27,6 +28,7 @@ LENGTH_SHARE: Final = 0.75
 
 _COUNT_BITS = 8
 _COUNT_MAX = (1 << _COUNT_BITS) - 1
+_ROW_BITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,13 @@ class Postings:
     entries: Integers
     count: int
 
-    def appended(self, entries: Sequence[int]) -> "Postings":
-        """With more entries, written behind those that older versions see, in the same array while it has room."""
+    def appended(self, entries: Integers) -> "Postings":
+        """With more entries, written behind those that older versions see, in the same array while it has room.
+
+        The first ones are kept as they come: most words never get any others.
+        """
+        if not self.count:
+            return Postings(entries, len(entries))
         total = self.count + len(entries)
         array = grown(self.entries, total) if total > len(self.entries) else self.entries
         array[self.count : total] = entries
@@ -56,38 +63,63 @@ _NOTHING: Final = Postings(np.zeros(0, np.int64), 0)
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """Where the words of a query stand: one entry for each word and text that holds it, word after word."""
+
+    asked: int
+    """How many words were looked for."""
+    words: Integers
+    """By entry: which of them."""
+    places: Integers
+    """In which text. Several entries of one word may name the same: rows of one place."""
+    counts: Floats
+    """How often there."""
+
+    @property
+    def holding(self) -> NDArray[np.int64]:
+        """Of each word how many entries it has."""
+        return np.bincount(self.words, minlength=self.asked)
+
+    def dense(self, length: int) -> Floats:
+        """A row for each word over `length` places."""
+        spread = np.zeros((self.asked, length), np.float32)
+        np.add.at(spread.reshape(-1), self.words * length + self.places, self.counts)
+        return spread
+
+
+@dataclass(frozen=True, slots=True)
 class LexiconView:
     """The words of one version."""
 
     words: Map[str, Postings]
 
-    def found(self, words: Sequence[str], places: Integers) -> list[tuple[Integers, Floats]]:
-        """For each of `words` the places where it stands, and how often there.
-
-        `places` says for each row which place it belongs to, -1 for none: several rows may share a place, which then
-        comes several times.
-        """
-        return [self._of(word, places) for word in words]
-
-    def _of(self, word: str, places: Integers) -> tuple[Integers, Floats]:
-        postings = self.words.get(word, _NOTHING)
-        where, counts = places[postings.rows], postings.occurrences.astype(np.float32)
+    def found(self, words: Sequence[str], places: Integers) -> Found:
+        """Where each of `words` stands. `places` says for each row which place it belongs to, -1 for none."""
+        postings = [self.words.get(word, _NOTHING) for word in words]
+        entries = np.concatenate([each.entries[: each.count] for each in postings] or [_NOTHING.entries])
+        numbers = np.repeat(np.arange(len(words)), np.array([each.count for each in postings], np.int64))
+        where, counts = places[entries >> _COUNT_BITS], (entries & _COUNT_MAX).astype(np.float32)
         if where.size and where.min() < 0:
             seen = where >= 0
-            where, counts = where[seen], counts[seen]
-        return where, counts
+            numbers, where, counts = numbers[seen], where[seen], counts[seen]
+        return Found(len(words), numbers, where, counts)
 
     def occurrences(self, words: Sequence[str], places: Integers, length: int) -> Floats:
         """How often each of `words` stands at each of `length` places, shape (words, length). See `found`."""
-        return dense(self.found(words, places), length)
+        return self.found(words, places).dense(length)
 
 
-def dense(found: Sequence[tuple[Integers, Floats]], length: int) -> Floats:
-    """What was found, as a row for each word over `length` places."""
-    spread = np.zeros((len(found), length), np.float32)
-    for line, (where, counts) in zip(spread, found, strict=True):
-        np.add.at(line, where, counts)
-    return spread
+def _posted(texts: Mapping[int, Sequence[str]]) -> tuple[list[str], Integers, list[int]]:
+    """The words of some texts, the entries of all of them one after the other, and where those of each word end."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    words = list(chain.from_iterable(texts.values()))
+    codes = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+    rows = np.repeat(np.fromiter(texts, np.int64, len(texts)), list(map(len, texts.values())))
+    # Every word once for each row, in the order of words, then rows.
+    pairs, counts = np.unique(codes << _ROW_BITS | rows, return_counts=True)
+    ends = np.searchsorted(pairs, np.arange(1, len(numbers) + 1) << _ROW_BITS)
+    entries = (pairs & (1 << _ROW_BITS) - 1) << _COUNT_BITS | np.minimum(counts, _COUNT_MAX)
+    return list(numbers), entries, ends.tolist()
 
 
 class Lexicon:
@@ -100,18 +132,10 @@ class Lexicon:
 
     def add(self, texts: Mapping[int, Sequence[str]]) -> None:
         """Write the words of new rows: row -> words. Costs the words written, not those that are there."""
-        entries: defaultdict[str, list[int]] = defaultdict(list)
-        for row, words in texts.items():
-            once = row << _COUNT_BITS | 1
-            if len(frozenset(words)) == len(words):  # as in most short texts
-                for word in words:
-                    entries[word].append(once)
-            else:
-                for word, count in Counter(words).items():
-                    entries[word].append(once - 1 | min(count, _COUNT_MAX))
+        words, entries, ends = _posted(texts)
         with self._words.mutate() as edited:
-            for word, written in entries.items():
-                edited[word] = edited.get(word, _NOTHING).appended(written)
+            for word, start, end in zip(words, [0, *ends], ends, strict=False):
+                edited[word] = edited.get(word, _NOTHING).appended(entries[start:end])
             self._words = edited.finish()
 
     def view(self) -> LexiconView:
@@ -135,35 +159,41 @@ def damping(lengths: Floats) -> Floats:
     return np.asarray(SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean), np.float32)
 
 
-def bm25(occurrences: Floats, held: Floats, holding: Floats | None = None, texts: int | None = None) -> Floats:
+def bm25(occurrences: Floats, held: Floats, texts: int | None = None) -> Floats:
     """Share of the query's weight that each text holds, in [0, 1]. `held` is the texts' `damping`.
 
-    Of a part of the texts `holding` tells in how many of all `texts` each word stands.
+    `texts` says how many there are, where some columns stand for none.
 
     BM25 (Robertson and Zaragoza, 2009; idf as in Lucene, never negative) divided by the most that any text could
     reach for these words, so that scores of different queries and memories can be compared. A word that stands
     nowhere counts in that most: a query of unknown words scores low everywhere.
     """
-    if holding is None or texts is None:
-        texts, holding = occurrences.shape[1], np.array([np.count_nonzero(line) for line in occurrences], np.float32)
-    weights = np.log1p((texts - holding + 0.5) / (holding + 0.5))
-    most = float(weights.sum())
-    if most <= 0 or not occurrences.shape[1]:
-        return np.zeros(occurrences.shape[1], np.float32)
+    texts = occurrences.shape[1] if texts is None else texts
+    holding = np.array([np.count_nonzero(line) for line in occurrences > 0], np.int64)
+    shares = _shares(holding, texts)
+    if shares is None or not texts:
+        return np.zeros(len(held), np.float32)
     gains = occurrences + held
     np.divide(occurrences, gains, out=gains)
-    return np.asarray((weights / most).astype(np.float32) @ gains, np.float32)
+    return np.asarray(shares @ gains, np.float32)
 
 
-def bm25_of(found: Sequence[tuple[Integers, Floats]], held: Floats) -> Floats:
+def bm25_of(found: Found, held: Floats) -> Floats:
     """`bm25` of all texts, made of what was found alone: for words that stand in few of many texts.
 
     Where a text comes several times for a word its occurrences do not damp each other.
     """
-    holding = np.array([len(where) for where, _ in found], np.float64)
-    weights = np.log1p((len(held) - holding + 0.5) / (holding + 0.5))
-    most = float(weights.sum())
     values = np.zeros(len(held), np.float32)
-    for (where, counts), weight in zip(found, weights.tolist(), strict=True):
-        np.add.at(values, where, np.float32(weight / most) * counts / (counts + held[where]))
+    shares = _shares(found.holding, len(held))
+    if shares is not None:
+        gains = shares[found.words] * found.counts
+        gains /= found.counts + held[found.places]
+        np.add.at(values, found.places, gains)
     return values
+
+
+def _shares(holding: NDArray[np.int64], texts: int) -> Floats | None:
+    """Of each word, which so many of `texts` hold, the part in the most that a text can have; None for no word."""
+    weights = np.log1p((texts - holding + 0.5) / (holding + 0.5))
+    most = float(weights.sum())
+    return (weights / most).astype(np.float32) if most > 0 else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memforest_ray.index.graphs import Graph, prints_of
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import Integers
-from memforest_ray.index.vectors import VectorsView, similarities_of
+from memforest_ray.index.vectors import Asked, VectorsView, similarities_of
 
 __all__ = ["Coverage", "GraphRules", "Neighbourhood"]
 
@@ -93,10 +93,12 @@ class Neighbourhood:
         """The `count` rows most like `query`, the most alike first, and their likenesses; all, if there are no more."""
         found, likenesses = self._by_graph(query, count)
         if len(found) < min(count, len(self.rows) - len(self.beside)):
-            rows, beside = self.rows, similarities_of(self.vectors, self.rows, query)
-            return _best(rows, beside, count)
+            return _best(self.rows, similarities_of(self.vectors, self.rows, Asked.of(query)), count)
+        if not len(self.beside):
+            return _best(found, likenesses, count)
         rows = np.concatenate([found, self.beside])
-        return _best(rows, np.concatenate([likenesses, similarities_of(self.vectors, self.beside, query)]), count)
+        beside = similarities_of(self.vectors, self.beside, Asked.of(query))
+        return _best(rows, np.concatenate([likenesses, beside]), count)
 
     def _by_graph(self, query: Floats, count: int) -> tuple[Integers, Floats]:
         """Members among what the graph finds; more is asked for when too many are not."""

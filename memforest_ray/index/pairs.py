@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import Integers
 
-__all__ = ["Pairs", "Runs", "distinct", "ranges"]
+__all__ = ["Pairs", "Runs", "distinct", "first_of_each", "numbering", "ranges"]
 
+_SHORT: Final = np.iinfo(np.int16).max
+"""Length up to which runs are put in order by their digits, in one pass."""
 _RUNS_MIN: Final = 1_024
 """Runs from which it pays to lay them out: fewer are gone through in 20 microseconds."""
 
@@ -31,6 +33,20 @@ def distinct(numbers: Integers, size: int) -> Integers:
     return np.flatnonzero(there)
 
 
+def first_of_each(numbers: Integers) -> NDArray[np.bool_]:
+    """Of ascending numbers which differ from the one before."""
+    first = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    return first
+
+
+def numbering(kept: Integers, size: int) -> Integers:
+    """For each of `size` numbers its place among `kept`, -1 for none."""
+    numbers = np.full(size, -1, np.int64)
+    numbers[kept] = np.arange(len(kept))
+    return numbers
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
     """Runs of an array's elements, laid out by their places: the first of each run, the second of those that have one.
@@ -47,7 +63,8 @@ class Runs:
     def of(cls, starts: Integers, size: int) -> "Runs":
         """Runs that begin at `starts`, none empty, together all of `size` elements."""
         lengths = np.diff(starts, append=size)
-        order = np.argsort(-lengths, kind="stable")
+        short = len(lengths) and lengths.max() <= _SHORT
+        order = np.argsort(-lengths.astype(np.int16) if short else -lengths, kind="stable")
         first, sizes = starts[order], lengths[order]
         longest = int(sizes[0]) if len(sizes) else 0
         counts = np.searchsorted(-sizes, -np.arange(longest), side="left")
@@ -76,9 +93,13 @@ class _Side:
     @classmethod
     def of(cls, numbers: Integers, others: Integers, size: int) -> "_Side":
         order = np.argsort(numbers, kind="stable")
-        sorted_numbers = numbers[order]
-        starts = np.flatnonzero(np.diff(sorted_numbers, prepend=-1))
-        return cls(sorted_numbers, others[order], starts, sorted_numbers[starts], size)
+        return cls.sorted(numbers[order], others[order], size)
+
+    @classmethod
+    def sorted(cls, numbers: Integers, others: Integers, size: int) -> "_Side":
+        """Of pairs that are in order."""
+        starts = np.flatnonzero(first_of_each(numbers))
+        return cls(numbers, others, starts, numbers[starts], size)
 
     def spread(self, values: Floats, otherwise: Floats | float) -> Floats:
         """For each number the highest value of its others; `otherwise` for one without a pair."""
@@ -135,6 +156,11 @@ class Pairs:
     def of(cls, left: Integers, right: Integers, left_size: int, right_size: int) -> "Pairs":
         """Of two columns of equal length, whose numbers lie below the sizes."""
         return cls(left, right, _Side.of(left, right, left_size), _Side.of(right, left, right_size))
+
+    @classmethod
+    def by_right(cls, left: Integers, right: Integers, left_size: int, right_size: int) -> "Pairs":
+        """The same of columns in which the right ones ascend."""
+        return cls(left, right, _Side.of(left, right, left_size), _Side.sorted(right, left, right_size))
 
     def to_left(self, values: Floats, otherwise: Floats | float = 0.0) -> Floats:
         """For each on the left the highest value of those on its right; `otherwise` where there are none."""

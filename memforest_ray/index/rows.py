@@ -4,9 +4,8 @@ Facts and cells are embedded, once per distinct text; a node takes the mean of i
 summary. The words of a cell are kept turn by turn, so that a turn can be found through the turns beside it.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +42,7 @@ Place: TypeAlias = tuple[SessionId, int]
 """One turn: its session and its position there."""
 
 
-@dataclass(frozen=True, slots=True)
-class FactRow:
+class FactRow(NamedTuple):
     """A fact as the index sees it."""
 
     id: FactId
@@ -61,8 +59,7 @@ class FactRow:
     """Whose and which attribute it tells (`chain_name`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A turn, or the part of a long one that lies in a cell."""
 
     turn: int
@@ -71,8 +68,7 @@ class Passage:
     source_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CellRow:
+class CellRow(NamedTuple):
     """A cell as the index sees it; what was forgotten is not among its passages."""
 
     id: CellId
@@ -81,8 +77,7 @@ class CellRow:
     passages: tuple[Passage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRow:
+class NodeRow(NamedTuple):
     """A node of a tree. Without a vector of its own it takes the item-weighted mean of its children's."""
 
     id: NodeId
@@ -100,25 +95,28 @@ Row: TypeAlias = FactRow | CellRow | NodeRow
 
 def fact_row(fact: Fact, vector: Vector | None) -> FactRow:
     """What the index keeps of `fact`."""
+    least, event = fact.mentions[0], fact.event
     return FactRow(
         id=fact.id,
         vector=vector,
-        text=fact.text,
-        speaker=fact.speaker,
+        text=least.candidate.text,
+        speaker=least.candidate.speaker,
         places=fact.turns,
-        source_ms=fact.source_ms,
-        event_ms=None if fact.event is None else fact.event.interval,
+        source_ms=least.source_ms,
+        event_ms=None if event is None else event.interval,
         chain=chain_name(fact.subject, fact.attribute),
     )
 
 
 def cell_row(cell: Cell, session: SessionRecord, vector: Vector | None) -> CellRow:
     """What the index keeps of `cell`."""
+    said = [(span, session.turns[span.turn]) for span in cell.spans]
     passages = tuple(
-        Passage(span.turn, turn.speaker, turn.text[span.start : span.end], session.source_ms(span.turn))
-        for span in cell.spans
-        for turn in (session.turns[span.turn],)
-        if turn.hole is None
+        [
+            Passage(span.turn, turn.speaker, turn.text[span.start : span.end], session.source_ms(span.turn))
+            for span, turn in said
+            if turn.hole is None
+        ]
     )
     return CellRow(cell.id, vector, cell.session_id, passages)
 

@@ -1,15 +1,14 @@
 """Shelves: the rows of one family, facts, cells or nodes, with their parts, their vectors and their words."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from memforest_ray.index.lexical import Lexicon, LexiconView
-from memforest_ray.index.rows import Vector
 from memforest_ray.index.table import Integers, Table, TableView, renumbering
 from memforest_ray.index.vectors import Matrix, VectorsView
 
@@ -37,6 +36,11 @@ class Names:
         """The name's number; None when it has none."""
         return self._numbers.get(name)
 
+    def numbers(self, names: Collection[str]) -> Integers:
+        """Those of several names, -1 for one that has none."""
+        get = self._numbers.get
+        return np.array([get(name, -1) for name in names], np.int64)
+
     def number(self, name: str) -> int:
         """The name's number, a new one when it has none."""
         found = self._numbers.get(name)
@@ -54,16 +58,14 @@ class Names:
         return fresh, numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One row to be written."""
+class Entry(NamedTuple):
+    """One row to be written, but for its vector."""
 
     id: str
-    vector: Vector | None
     values: tuple[int, ...]
     parts: Sequence[tuple[int, ...]] = ()
     """Their columns but the first, which is the row."""
-    words: Sequence[list[str]] = field(default=())
+    words: Sequence[list[str]] = ()
     """The words of the row, or of each of its parts, as the shelf keeps them."""
 
 
@@ -114,15 +116,15 @@ class Shelf:
         self._parts_of: list[range] = []
         self._words_in_parts = words_in_parts
 
-    def add(self, entries: Sequence[Entry]) -> range:
-        """Write entries; their rows."""
+    def add(self, entries: Sequence[Entry], vectors: NDArray[np.float16]) -> range:
+        """Write entries with their vectors, zeros for what has none; their rows."""
         if not entries:
             return range(self._table.count, self._table.count)
         first_part = self._parts.count
         counts = [len(entry.parts) for entry in entries]
         written = self.add_rows(
             [entry.id for entry in entries],
-            np.stack([self._filled(entry.vector) for entry in entries]),
+            vectors,
             [entry.values for entry in entries],
             [part for entry in entries for part in entry.parts],
             counts,
@@ -141,9 +143,9 @@ class Shelf:
         counts: Sequence[int],
     ) -> range:
         """Write rows without words; their numbers. Each has as many of the `parts`, in order, as `counts` says."""
-        written = self._table.append(np.array(values, np.int64))
+        written = self._table.append(values)
         owners = np.repeat(np.arange(written.start, written.stop), counts)
-        columns = np.array(parts, np.int64).reshape(len(owners), self._parts.width - 1)
+        columns = np.asarray(parts, np.int64).reshape(len(owners), self._parts.width - 1)
         first = self._parts.append(np.column_stack([owners, columns])).start
         for count in counts:
             self._parts_of.append(range(first, first + count))
@@ -210,9 +212,6 @@ class Shelf:
         for row in np.flatnonzero(~kept):
             heirs[row] = fresh.get(ids[row], -1)
         return Compaction(fresh, numbers, heirs)
-
-    def _filled(self, vector: Vector | None) -> Vector:
-        return np.zeros(self._vectors.dimension, np.float16) if vector is None else vector
 
 
 def _moved(parts: range, numbers: Integers) -> range:

@@ -109,7 +109,7 @@ class Table:
     def append(self, rows: Sequence[tuple[int, ...]] | Integers) -> range:
         """Write rows, one value for each column; their numbers."""
         written = range(self.count, self.count + len(rows))
-        values = np.array(rows, np.int64).reshape(len(rows), len(self._columns))
+        values = np.asarray(rows, np.int64).reshape(len(rows), len(self._columns))
         for place, (name, column) in enumerate(self._columns.items()):
             self._columns[name] = grown(column, written.stop)
             self._columns[name][written.start : written.stop] = values[:, place]

@@ -4,7 +4,7 @@ A block is written once and never moves, so an append costs what it appends, how
 are many rows they stand there in eight bits a dimension, too (`codes.py`), and a question is held against those.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -14,10 +14,21 @@ from numpy.typing import DTypeLike, NDArray
 
 from memforest_ray.index.codes import CODED_DIMENSION_MIN, Codes, coded, products
 from memforest_ray.index.lexical import Floats
+from memforest_ray.index.pairs import Runs
+from memforest_ray.index.strongest import strongest
 from memforest_ray.index.table import Integers, grown
 from memforest_ray.models.embedder import Vectors
 
-__all__ = ["BLOCK_ROWS", "CODED_ROWS_MIN", "Matrix", "VectorsView", "mean_vectors", "similarities", "similarities_of"]
+__all__ = [
+    "BLOCK_ROWS",
+    "CODED_ROWS_MIN",
+    "Asked",
+    "Matrix",
+    "VectorsView",
+    "mean_vectors",
+    "similarities",
+    "similarities_of",
+]
 
 BLOCK_ROWS: Final = 4_096
 """Rows of a block: 16 MB of 1,024 dimensions. The last block of a family grows by doubling up to it."""
@@ -57,9 +68,10 @@ class VectorsView:
             return self.blocks[0][numbers]
         gathered = np.empty((len(numbers), self.dimension), self.blocks[0].dtype if self.blocks else np.float32)
         at = numbers // BLOCK_ROWS
-        for place in np.unique(at).tolist():
-            here = np.flatnonzero(at == place)
-            gathered[here] = self.blocks[place][numbers[here] - place * BLOCK_ROWS]
+        within = numbers - at * BLOCK_ROWS
+        for place in set(at.tolist()):
+            here = (at == place).nonzero()[0]
+            gathered[here] = self.blocks[place][within[here]]
         return gathered
 
     def dot(self, first: int, query: Floats, out: Floats) -> None:
@@ -164,7 +176,20 @@ class Matrix:
         return fresh
 
 
-def similarities(vectors: VectorsView, query: Floats | None) -> Floats:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What rows are held against."""
+
+    vector: Floats
+    codes: Codes
+
+    @classmethod
+    def of(cls, vector: Floats) -> "Asked":
+        """One vector."""
+        return cls(vector, coded(vector[None]))
+
+
+def similarities(vectors: VectorsView, query: Asked | None) -> Floats:
     """Cosine of `query` with every row; zeros where either is unknown.
 
     Of many rows that of the best is exact, that of the others within 0.003, and off by 0.0005 on average.
@@ -173,15 +198,15 @@ def similarities(vectors: VectorsView, query: Floats | None) -> Floats:
     if query is None:
         return found
     if vectors.codes:
-        products(vectors.codes, query, found)
+        products(vectors.codes, query.codes, found)
         best = _best(found)
-        found[best] = vectors.rows(best) @ query
+        found[best] = vectors.rows(best) @ query.vector
     else:
-        vectors.dot(0, query, found)
+        vectors.dot(0, query.vector, found)
     return found
 
 
-def similarities_of(vectors: VectorsView, rows: Integers, query: Floats) -> Floats:
+def similarities_of(vectors: VectorsView, rows: Integers, query: Asked) -> Floats:
     """The same of some rows, ascending. Those that lie beside each other, as what came together does, cost least."""
     if len(rows) == len(vectors):
         return similarities(vectors, query)
@@ -191,13 +216,13 @@ def similarities_of(vectors: VectorsView, rows: Integers, query: Floats) -> Floa
         places = enumerate(pairwise(bounds))
         products(
             [vectors.codes[at][rows[first:end] - at * BLOCK_ROWS] for at, (first, end) in places if first < end],
-            query,
+            query.codes,
             found,
         )
         best = _best(found)
-        found[best] = vectors.rows(rows[best]) @ query
+        found[best] = vectors.rows(rows[best]) @ query.vector
         return found
-    return _exact(vectors, rows, query)
+    return _exact(vectors, rows, query.vector)
 
 
 def _exact(vectors: VectorsView, rows: Integers, query: Floats) -> Floats:
@@ -216,19 +241,30 @@ def _exact(vectors: VectorsView, rows: Integers, query: Floats) -> Floats:
 
 def _best(likenesses: Floats) -> Integers:
     """Places of the highest likenesses, and of all that equal the last of them, but of none that means nothing."""
-    least = np.partition(likenesses, len(likenesses) - _EXACT)[len(likenesses) - _EXACT]
-    return np.flatnonzero((likenesses >= least) & (likenesses != 0))
+    best = strongest(likenesses, _EXACT)
+    told: Integers = best[likenesses[best] != 0]
+    return told
 
 
-def mean_vectors(rows: Floats, weights: Integers, starts: Integers) -> tuple[Vectors, NDArray[np.float64]]:
-    """The weighted mean of each run of rows that begins at one of `starts`: of unit length, rounded to fp16.
+def mean_vectors(
+    rows_of: Callable[[Integers], Floats], weights: Integers, starts: Integers, dimension: int
+) -> tuple[Vectors, NDArray[np.float64]]:
+    """The weighted mean of each run of elements that begins at one of `starts`: of unit length, rounded to fp16.
 
-    Also the length that it was divided by. Zero, and length 0, where nothing was embedded. A run's mean depends on
-    nothing outside it.
+    `rows_of` gives the rows of some elements, to be used up: first of all runs, second ..., so that few are held at
+    once. Also the length that each sum was divided by. Zero, and length 0, where nothing was embedded. A run's mean
+    depends on nothing outside it.
     """
-    scaled = rows * weights.astype(np.float32)[:, None]
-    totals = np.add.reduceat(scaled, starts, axis=0) if len(starts) else scaled[:0]
+    runs = Runs.of(starts, len(weights))
+    totals = np.zeros((len(starts), dimension), np.float32)
+    for elements in runs.columns:
+        rows, counts = rows_of(elements), weights[elements]
+        if (counts != 1).any():
+            rows *= counts.astype(np.float32)[:, None]
+        totals[: len(elements)] += rows
     lengths = np.sqrt(np.square(totals).sum(axis=1, dtype=np.float64))
     lengths[lengths <= _NOTHING] = 0
     totals /= np.where(lengths == 0, 1, lengths).astype(np.float32)[:, None]
-    return totals.astype(np.float16), lengths
+    means, divisors = np.empty(totals.shape, np.float16), np.empty(len(starts))
+    means[runs.order], divisors[runs.order] = totals, lengths
+    return means, divisors

@@ -27,6 +27,7 @@ __all__ = [
     "NODE_COLUMNS",
     "PASSAGE_COLUMNS",
     "IndexView",
+    "Laid",
     "Registers",
     "kind_of",
 ]
@@ -64,6 +65,39 @@ class Registers:
         return place_key(self.sessions.number(session), turn)
 
 
+class Laid:
+    """What was laid out for the newest version that was asked anything: the next takes it over, with what has changed.
+
+    One for all versions between two compactions. Threads may race: each takes over what is of no later version.
+    """
+
+    __slots__ = ("_corpus", "_foliage")
+
+    def __init__(self) -> None:
+        self._corpus: tuple[int, Corpus] | None = None
+        self._foliage: tuple[int, Foliage] | None = None
+
+    def corpus_before(self, version: int) -> Corpus | None:
+        """What a version may take over."""
+        kept = self._corpus
+        return kept[1] if kept is not None and kept[0] <= version else None
+
+    def keep_corpus(self, version: int, corpus: Corpus) -> None:
+        """Unless there is a newer one."""
+        if self._corpus is None or self._corpus[0] <= version:
+            self._corpus = version, corpus
+
+    def foliage_before(self, version: int) -> Foliage | None:
+        """What a version may take over."""
+        kept = self._foliage
+        return kept[1] if kept is not None and kept[0] <= version else None
+
+    def keep_foliage(self, version: int, foliage: Foliage) -> None:
+        """Unless there is a newer one."""
+        if self._foliage is None or self._foliage[0] <= version:
+            self._foliage = version, foliage
+
+
 class IndexView:
     """The index as one version of the forest sees it. Never changes."""
 
@@ -76,6 +110,7 @@ class IndexView:
         rows: Map[str, int],
         registers: Registers,
         graphs: Map[str, Coverage],
+        laid: "Laid",
     ) -> None:
         self.facts = facts
         """table: FACT_COLUMNS. parts, the source turns: owner, place."""
@@ -90,7 +125,12 @@ class IndexView:
         self.graphs = graphs
         """By what they are of: `FACTS`, `CELLS`, or a tree's scope."""
         self._rows = rows
+        self._laid = laid
         self._near: dict[str, Neighbourhood] = {}
+
+    @property
+    def _version(self) -> int:
+        return self.facts.table.version
 
     def with_graphs(self, graphs: Map[str, Coverage]) -> "IndexView":
         """The same rows, with other graphs over them; what was laid out for queries is kept."""
@@ -165,8 +205,8 @@ class IndexView:
 
     def _below(self, nodes: Integers) -> tuple[Integers, Integers]:
         owners = self.nodes.parts[OWNER]
-        firsts = np.searchsorted(owners, nodes)
-        counts = np.searchsorted(owners, nodes + 1) - firsts
+        firsts = owners.searchsorted(nodes)
+        counts = owners.searchsorted(nodes + 1) - firsts
         above = np.arange(len(nodes)).repeat(counts)
         shift = firsts - counts.cumsum() + counts
         return above, self.nodes.parts["child"][np.arange(len(above)) + shift[above]]
@@ -186,7 +226,9 @@ class IndexView:
     @cached_property
     def corpus(self) -> Corpus:
         """Everything that lives in this version, laid out for queries: made at the first, kept for the others."""
-        return Corpus.of(self.facts, self.cells, as_of=None)
+        made = Corpus.of(self.facts, self.cells, before=self._laid.corpus_before(self._version))
+        self._laid.keep_corpus(self._version, made)
+        return made
 
     def corpus_as_of(self, instant_ms: int | None) -> Corpus:
         """What was known at an instant, laid out for one query."""
@@ -195,32 +237,31 @@ class IndexView:
     @cached_property
     def foliage(self) -> Foliage:
         """What the likeness of every node is made of."""
-        return Foliage.of(self.facts, self.cells, self.nodes)
+        made = Foliage.of(self.facts, self.cells, self.nodes, self._laid.foliage_before(self._version))
+        self._laid.keep_foliage(self._version, made)
+        return made
 
     @cached_property
     def roots(self) -> Integers:
         """Rows of the nodes that are roots: the highest of their scope."""
         live = np.flatnonzero(self.nodes.table.live())
         scopes, levels = self.nodes.table["scope"][live], self.nodes.table["level"][live]
-        highest = np.lexsort((levels, scopes))
-        last = np.append(scopes[highest][1:] != scopes[highest][:-1], True) if len(live) else np.zeros(0, bool)
-        return np.asarray(live[highest[last]], np.int64)
+        highest = np.zeros(1 + int(scopes.max(initial=-1)), np.int64)
+        np.maximum.at(highest, scopes, levels)
+        roots: Integers = live[levels == highest[scopes]]
+        return roots
 
     @cached_property
     def _root_of(self) -> Integers:
-        """For each scope's number the row of its root, -1 for none."""
-        rows: Integers = np.full(len(self.registers.scopes.names), -1, np.int64)
+        """For each scope's number the row of its root, -1 for none; the last is where unknown ones lead."""
+        rows: Integers = np.full(len(self.registers.scopes.names) + 1, -1, np.int64)
         rows[self.nodes.table["scope"][self.roots]] = self.roots
         return rows
 
     def roots_of(self, scopes: Collection[str]) -> Integers:
         """The rows of trees' roots; -1 for a tree of one leaf, or none."""
-        get = self.registers.scopes.get
-        numbers = np.fromiter((-1 if (n := get(scope)) is None else n for scope in scopes), np.int64, len(scopes))
-        known = (numbers >= 0) & (numbers < len(self._root_of))
-        return (
-            np.where(known, self._root_of[np.where(known, numbers, -1)], -1) if len(self._root_of) else numbers * 0 - 1
-        )
+        numbers = self.registers.scopes.numbers(scopes)
+        return self._root_of[np.minimum(numbers, len(self._root_of) - 1)]
 
 
 def kind_of(name: str) -> int:

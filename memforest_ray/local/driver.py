@@ -37,7 +37,7 @@ from memforest_ray.forest.intents import (
 from memforest_ray.forest.merging import forecast
 from memforest_ray.ids import OpId, UserId, user_hash
 from memforest_ray.local.effects import Models
-from memforest_ray.local.meter import Meter, consulted, metered
+from memforest_ray.local.meter import Meter, consulted, counted, metered
 from memforest_ray.local.published import Published
 from memforest_ray.local.questions import Questions
 from memforest_ray.local.reembedding import reembed_forest
@@ -83,7 +83,7 @@ class ForestDriver:
         self._published = Published(user, store, models, settings, clock, random)
         self._meter = Meter(clock)
         self._questions = Questions(consulted(models, self._meter))
-        kept, settle = remembering(models, self._published.responses)
+        kept, settle = remembering(counted(models, self._meter), self._published.responses)
         self._writer = Writer(
             self._published,
             metered(kept, self._meter),

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 from memforest_ray.facts.candidates import Extractor
 from memforest_ray.facts.verdicts import Judge, Judgement, PairKey, Question
 from memforest_ray.forest import effects
-from memforest_ray.forest.effects import Effect, Embed, Extract, JudgeFrom, Refresh, Steps
+from memforest_ray.forest.effects import Effect, Embed, Extract, Foretell, JudgeFrom, Refresh, Steps
 from memforest_ray.forest.intents import Usage
 from memforest_ray.models.chat import ChatModel
 from memforest_ray.models.embedder import Embedder
@@ -48,6 +48,8 @@ class Known:
     """Pairs that found no judge: they are not shown to one again in the same write."""
     summaries: dict[str, str] = field(default_factory=dict)
     """By inputs (`summary_inputs`)."""
+    coming: "asyncio.Future[dict[str, Any]] | None" = None
+    """Vectors that are being made, by text: all but the rest of the work need not wait for them."""
 
     def absorb(self, other: "Known") -> None:
         """Know what `other` knows, too."""
@@ -55,7 +57,10 @@ class Known:
         self.verdicts.update(other.verdicts)
         self.unanswered.update(other.unanswered)
         self.summaries.update(other.summaries)
+        self.coming = other.coming or self.coming
 
+
+_Others: TypeAlias = Extract | Embed | JudgeFrom | effects.Judge
 
 Foretold: TypeAlias = Callable[[Sequence[SummaryRequest]], None]
 """Is told which summaries are going to be asked for when those that stand in are published."""
@@ -76,9 +81,8 @@ async def run(
         effect, result = await asyncio.to_thread(_step, steps, reply)
         if effect is None:
             return result  # type: ignore[no-any-return]  # what a finished generator returned: T
-        if isinstance(effect, Refresh) and models.defers:
-            waiting = await _foretold(effect.plan, foretell)
-            reply = await asyncio.to_thread(_stand_in, effect.plan, waiting, models.summarizer.model, known)
+        if isinstance(effect, Foretell | Refresh):
+            reply = await _summarised(effect, models, known, foretell)
         else:
             reply = await _do(effect, models, known, asking=asking)
 
@@ -91,18 +95,18 @@ def _step(steps: Steps[Any], reply: Any) -> tuple[Effect | None, Any]:
         return None, stop.value
 
 
-async def _do(effect: Effect, models: Models, known: Known, *, asking: bool) -> Any:
+async def _do(effect: _Others, models: Models, known: Known, *, asking: bool) -> Any:
     if isinstance(effect, Extract):
         return await models.extractor.extract(effect.cells)
     if isinstance(effect, Embed):
+        if known.coming is not None and not known.vectors.keys() >= set(effect.texts):
+            known.vectors.update(await asyncio.shield(known.coming))
         new = [text for text in effect.texts if text not in known.vectors]
         known.vectors.update(await embedded(models.embedder, new))
         return [known.vectors[text] for text in effect.texts]
     if isinstance(effect, JudgeFrom):
         return None if models.judge is None else models.embedder.fingerprint.equivalent
-    if isinstance(effect, effects.Judge):
-        return await _judged(effect.questions, models.judge if asking else None, known)
-    return await _refresh(effect.plan, models.summarizer)
+    return await _judged(effect.questions, models.judge if asking else None, known)
 
 
 async def embedded(embedder: Embedder, texts: Sequence[str]) -> dict[str, Any]:
@@ -124,6 +128,17 @@ async def _judged(questions: Sequence[Question], judge: Judge | None, known: Kno
             else:
                 known.verdicts[key] = answer.equivalent
     return [told.get(question.pair.key) or Judgement(None) for question in questions]
+
+
+async def _summarised(effect: Foretell | Refresh, models: Models, known: Known, foretell: Foretold | None) -> Any:
+    if isinstance(effect, Foretell):
+        if foretell is not None and models.defers:
+            await _foretold(await asyncio.to_thread(effect.plan), foretell)
+        return None
+    if not models.defers:
+        return await _refresh(effect.plan, models.summarizer)
+    waiting = await _foretold(effect.plan, foretell)
+    return await asyncio.to_thread(_stand_in, effect.plan, waiting, models.summarizer.model, known)
 
 
 async def _foretold(plan: RefreshPlan, foretell: Foretold | None) -> list[SummaryRequest]:

@@ -1,20 +1,26 @@
 """The meter: what a forest's model calls have cost, and for how long any was in flight."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from memforest_ray.ambient import Clock
 from memforest_ray.facts.candidates import CellInput, Extraction, Extractor
 from memforest_ray.facts.verdicts import Judge, Judgement, Question
 from memforest_ray.forest.intents import Usage
+from memforest_ray.ids import CellId
 from memforest_ray.local.effects import Models
+from memforest_ray.local.remembering import NamedExtractor
 from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, ChatUsage, streamed
 from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
+from memforest_ray.models.waves import wave
 from memforest_ray.trees.summaries import Source, Summarizer, SummaryReply, SummaryRequest
 
-__all__ = ["Meter", "consulted", "metered", "timing"]
+__all__ = ["Meter", "consulted", "counted", "metered", "timing"]
+
+_CELLS_COUNTED: Final = 4
+"""So many cells are asked about in one call of an extractor: as exact as the count of those that are left."""
 
 
 class Meter:
@@ -26,14 +32,28 @@ class Meter:
         self._in_flight = 0
         self._since = 0.0
         self._busy_s = 0.0
-        self.cells = 0
-        """Being extracted now."""
+        self._cells: set[CellId] = set()
         self.watch: Callable[[], None] = lambda: None
-        """Called when they get fewer."""
+        """Called when there are more cells to be extracted, or fewer."""
         self.spent: dict[str, Usage] = {}
         """By stage: extract, judge, summarise, embed; plan, rank, answer."""
         self.seconds: dict[str, float] = {}
         """Of calls, by stage, each counted whole: more than the wall where many are in flight."""
+
+    @property
+    def cells(self) -> int:
+        """Being extracted now, or waiting for it."""
+        return len(self._cells)
+
+    def extracting(self, cells: Iterable[CellInput]) -> None:
+        """These are to be extracted."""
+        self._cells.update(cell.cell_id for cell in cells)
+        self.watch()
+
+    def extracted(self, cells: Iterable[CellInput]) -> None:
+        """These are, or will not be."""
+        self._cells.difference_update(cell.cell_id for cell in cells)
+        self.watch()
 
     @property
     def busy_s(self) -> float:
@@ -98,6 +118,16 @@ def consulted(models: Models, meter: Meter) -> Models:
     )
 
 
+def counted(models: Models, meter: Meter) -> Models:
+    """The same models; `meter` hears of some cells at a time that they are extracted, and not of a whole session."""
+    extractor = models.extractor
+    if not models.defers:
+        return models
+    if isinstance(extractor, NamedExtractor):
+        return replace(models, extractor=_NamedCounted(extractor, meter))
+    return replace(models, extractor=_Counted(extractor, meter))
+
+
 def metered(models: Models, meter: Meter) -> Models:
     """The same models; `meter` sees each call."""
     return replace(
@@ -114,15 +144,40 @@ class _Extractor:
         self._inner, self._meter = inner, meter
 
     async def extract(self, cells: Sequence[CellInput]) -> list[Extraction]:
-        self._meter.cells += len(cells)
+        self._meter.extracting(cells)
         try:
             with self._meter.call("extract"):
                 found = await self._inner.extract(cells)
         finally:
-            self._meter.cells -= len(cells)
-            self._meter.watch()
+            self._meter.extracted(cells)
         self._meter.charge("extract", Usage.of(found))
         return found
+
+
+class _Counted:
+    def __init__(self, inner: Extractor, meter: Meter) -> None:
+        self._inner, self._meter = inner, meter
+
+    async def extract(self, cells: Sequence[CellInput]) -> list[Extraction]:
+        parts = (cells[start : start + _CELLS_COUNTED] for start in range(0, len(cells), _CELLS_COUNTED))
+        return [found for part in await wave(map(self._part, parts)) for found in part]
+
+    async def _part(self, cells: Sequence[CellInput]) -> list[Extraction]:
+        found = await self._inner.extract(cells)
+        self._meter.extracted(cells)
+        return found
+
+
+class _NamedCounted(_Counted):
+    """Implements `NamedExtractor`."""
+
+    def __init__(self, inner: NamedExtractor, meter: Meter) -> None:
+        super().__init__(inner, meter)
+        self._named = inner
+
+    @property
+    def model(self) -> str:
+        return self._named.model
 
 
 class _Summarizer:

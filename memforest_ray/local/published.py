@@ -1,13 +1,12 @@
 """What is published of one forest: the newest version known here, its index, and the log that both come from."""
 
 import asyncio
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from memforest_ray.ambient import Clock, Random
+from memforest_ray.commit.building import undisturbed
 from memforest_ray.commit.changes import Changes
 from memforest_ray.commit.fencing import shut_out
 from memforest_ray.commit.loaded import Loaded
@@ -160,7 +159,7 @@ class Published:
         index = Index(self._fingerprint.dimension)
         thresholds = Thresholds.of(self._fingerprint)
         if loaded.tables:
-            with _collection_paused():
+            with undisturbed():
                 version = await asyncio.to_thread(Version.load, loaded.tables, loaded.version, birth, thresholds, index)
         else:
             version = Version.empty(birth, secret, thresholds, index.view())
@@ -402,16 +401,3 @@ class Published:
         """
         if self.known().number < self.log.version:
             self._version = replace(self.known(), number=self.log.version)
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Without the cyclic garbage collector: a load makes a million objects that stay, a third of its time is looking
-    through them for garbage."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

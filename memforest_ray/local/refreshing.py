@@ -28,9 +28,11 @@ from memforest_ray.trees.summaries import RefreshPlan, SummaryReply, SummaryRequ
 __all__ = ["Done", "Refresher"]
 
 _TRICKLE = 8
-"""This part of all calls is for summaries, however much is extracted: they must not starve. And one summary that is
-written early goes with so many cells: each call slows those beside it, and the cells are what is waited for.
+"""This part of all calls is for summaries that are due, however much is extracted: they must not starve. And one that
+is written early goes with so many cells: each call slows those beside it, and the cells are what is waited for.
 """
+_SPARED = 16
+"""This part of all calls is left to verdicts where early summaries fill the rest: what is read last waits for them."""
 GIVE_WAY_S_MAX = 30.0
 """So long summaries that nobody waits for stand back behind writes: those want the same servers."""
 
@@ -60,35 +62,62 @@ class _Waiter:
     done: "asyncio.Future[Done]"
 
 
+@dataclass(eq=False, slots=True)
+class _Turn:
+    urgency: int
+    open: "asyncio.Future[None]"
+
+
 class _Window:
     """So many calls of a forest at a time, cells under extraction among them; who waits enters by urgency.
 
-    Extraction goes first: all that a write waits for comes after it, while most summaries can fill the gaps.
+    Extraction goes first: all that a write waits for comes after it, while most summaries can fill the gaps. Where
+    there have been more cells than calls at a time, it is room that is short: what the last cells leave free is filled
+    then, but for what their verdicts need, and before that nothing early takes the room of a cell.
     """
 
     def __init__(self, calls_max: int, extracting: Callable[[], int]) -> None:
         self._calls_max = calls_max
         self._extracting = extracting
+        self._crowded = False
+        """Whether there have been more cells than calls at a time since there were none."""
         self._inside = 0
-        self._waiting: list[tuple[bool, int, int, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[bool, int, int, _Turn]] = []
+        self._turns: dict[str, _Turn] = {}
         self._numbers = count()
 
-    def _open(self, *, early: bool) -> bool:
+    def _room(self, *, early: bool) -> int:
+        """How many summaries may be under way."""
         cells = self._extracting()
-        room = max(self._calls_max - cells, self._calls_max // _TRICKLE, 1)
-        return self._inside < (min(room, max(cells // _TRICKLE, 1)) if early and cells else room)
+        left = self._calls_max - cells
+        if early and cells:
+            spared = self._calls_max // _SPARED
+            return left - spared if self._crowded else min(max(left, 1), max(cells // _TRICKLE, 1))
+        return max(left, self._calls_max // _TRICKLE, 1)
 
-    async def enter(self, urgency: int, *, early: bool) -> None:
+    async def enter(self, name: str, urgency: int, *, early: bool) -> None:
         """`early`: its write is still being extracted."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (early, -urgency, next(self._numbers), turn))
+        turn = self._turns[name] = _Turn(urgency, asyncio.get_running_loop().create_future())
+        self._queue(turn, early=early)
         self.look()
         try:
-            await turn
+            await turn.open
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if turn.open.done() and not turn.open.cancelled():
                 self.leave()
             raise
+        finally:
+            del self._turns[name]
+
+    def due(self, name: str, urgency: int) -> None:
+        """What was wanted early is waited for now."""
+        if (turn := self._turns.get(name)) is not None:
+            turn.urgency = max(turn.urgency, urgency)
+            self._queue(turn, early=False)
+            self.look()
+
+    def _queue(self, turn: _Turn, *, early: bool) -> None:
+        heapq.heappush(self._waiting, (early, -turn.urgency, next(self._numbers), turn))
 
     def leave(self) -> None:
         self._inside -= 1
@@ -96,8 +125,10 @@ class _Window:
 
     def look(self) -> None:
         """Let in who can go in now."""
-        while self._waiting and self._open(early=self._waiting[0][0]):
-            turn = heapq.heappop(self._waiting)[-1]
+        cells = self._extracting()
+        self._crowded = cells > self._calls_max or (self._crowded and cells > 0)
+        while self._waiting and self._inside < self._room(early=self._waiting[0][0]):
+            turn = heapq.heappop(self._waiting)[-1].open
             if not turn.done():
                 self._inside += 1
                 turn.set_result(None)
@@ -201,7 +232,7 @@ class Refresher:
         return await waiter.done
 
     def extracted(self) -> None:
-        """Some cells have been extracted: summaries have more room."""
+        """There are more cells to be extracted, or fewer, and summaries have more room."""
         self._window.look()
 
     def bill(self) -> Usage:
@@ -267,11 +298,17 @@ class Refresher:
         pairs = self._pairs()
         plan = await asyncio.to_thread(self._plan, version, nodes)
         await asyncio.gather(self._write(plan), self._judge(version, pairs))
-        await self._embed(plan)
         self._stuck = {name: tried[name] for name, made in plan.results().items() if made.stale and name in tried}
         number = version.number
-        if nodes or pairs:
-            number = await self._take_in(nodes, pairs, self.known)
+        embedding = asyncio.ensure_future(self._embed(plan))
+        try:
+            if not self._waiters:  # nobody's turn waits for a call that nobody waits for
+                await embedding
+            if nodes or pairs:
+                number = await self._take_in(nodes, pairs, self._known_with(embedding))
+            await embedding
+        finally:
+            embedding.cancel()
         reasons = sorted(set(plan.failures.values()))
         note = (
             f"{len(plan.failures)} summaries could not be written, and are extractive: {reasons[0]}" if reasons else ""
@@ -295,10 +332,18 @@ class Refresher:
         await self._write(plan, early=True)
         await self._embed(plan)
 
-    async def _embed(self, plan: RefreshPlan) -> None:
+    async def _embed(self, plan: RefreshPlan) -> dict[str, Any]:
+        """Vectors of what a plan has come to, by text; those that were not known are known then."""
         texts = [made.text for made in plan.results().values() if made.source == "model"]
         new = [text for text in dict.fromkeys(texts) if text not in self.known.vectors]
-        self.known.vectors.update(await embedded(self._models.embedder, new))
+        vectors = await embedded(self._models.embedder, new)
+        self.known.vectors.update(vectors)
+        return vectors
+
+    def _known_with(self, embedding: "asyncio.Future[dict[str, Any]]") -> Known:
+        known = Known(coming=embedding)
+        known.absorb(self.known)
+        return known
 
     async def _write(self, plan: RefreshPlan, *, early: bool = False) -> None:
         """Each request of the plan as soon as it is ready, until none is left."""
@@ -317,7 +362,9 @@ class Refresher:
                 task.cancel()
         # Who takes them in looks for each under what it is made of, not under what it may have been shown early.
         made = plan.results().values()
-        self.known.summaries.update((each.inputs, each.text) for each in made if each.source == "model")
+        self.known.summaries.update(
+            (each.inputs, each.text) for each in made if each.source == "model" and not each.inherited
+        )
 
     async def _reply(self, request: SummaryRequest, *, early: bool) -> SummaryReply:
         """What is known under these inputs, or comes of the request that somebody has made with them, or of ours."""
@@ -331,6 +378,8 @@ class Refresher:
     def _asked(self, inputs: str, request: SummaryRequest, *, early: bool) -> "asyncio.Task[SummaryReply]":
         """The call with these inputs that is under way, or one that is begun now."""
         asking = self._asking.get(inputs)
+        if asking is not None and not early:
+            self._window.due(inputs, request.priority)
         if asking is None:
             asking = self._asking[inputs] = asyncio.create_task(self._ask(inputs, request, early=early))
             asking.add_done_callback(lambda _: self._asking.pop(inputs, None))
@@ -338,7 +387,7 @@ class Refresher:
         return asking
 
     async def _ask(self, inputs: str, request: SummaryRequest, *, early: bool) -> SummaryReply:
-        await self._window.enter(request.priority, early=early)
+        await self._window.enter(inputs, request.priority, early=early)
         try:
             (reply,) = await self._models.summarizer.summarise([request])
         finally:

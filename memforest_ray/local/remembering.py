@@ -13,7 +13,15 @@ from memforest_ray.ids import CellId, SessionId, digest
 from memforest_ray.local.effects import Models
 from memforest_ray.trees.summaries import Source, Summarizer, SummaryReply, SummaryRequest, summary_inputs
 
-__all__ = ["RememberingExtractor", "RememberingSummarizer", "Settle", "extraction_name", "remembering", "summary_name"]
+__all__ = [
+    "NamedExtractor",
+    "RememberingExtractor",
+    "RememberingSummarizer",
+    "Settle",
+    "extraction_name",
+    "remembering",
+    "summary_name",
+]
 
 _CELLS_PER_ENTRY: Final = 16
 """So many answers are waited for together before they are kept: what a crash may cost."""

@@ -5,9 +5,10 @@ All correctness comes from the log; here it is only seen to that nothing is answ
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.version import Version
@@ -15,7 +16,7 @@ from memforest_ray.errors import Fenced, MemForestError, NotFound, OutcomeUnknow
 from memforest_ray.facts.verdicts import Pair
 from memforest_ray.forest import lifecycle, snapshots, writing
 from memforest_ray.forest.effects import Steps
-from memforest_ray.forest.errands import Errand, Lend, Merge, Merged, Renew, Return
+from memforest_ray.forest.errands import Errand, Lend, Merge, Merged, Renew, Renewed, Return
 from memforest_ray.forest.intents import (
     Answered,
     Deleted,
@@ -344,6 +345,9 @@ class Writer:
         elif isinstance(write, Repair | Restore):
             self._refresher.resume(after)
             return bool(written.stale or after.facts.pending)
+        elif isinstance(write, Renew):  # what an earlier one has left stale is to be made anew as well
+            self._refresher.resume(after)
+            return self._models.defers and len(self._refresher) > 0
         elif after is not before:
             self._refresher.noted(before, after, written.stale)
         return self._models.defers and bool(written.stale)
@@ -351,16 +355,35 @@ class Writer:
     def _tell(self, ticket: Ticket, answer: Answer, seconds: Mapping[str, float], *, follows: bool) -> None:
         """Answer a write whose turn is over; one that waits for what follows when that is there, too."""
         ticket.seconds.update(seconds)
-        if not isinstance(answer, Receipt | Merged):
+        if isinstance(answer, Renewed) and follows:
+            self._later(ticket, self._tell_renewed(ticket, answer))
+        elif not isinstance(answer, Receipt | Merged):
             ticket.answer(answer)
         elif answer.duplicate or not follows or _wait_of(ticket.write) == "facts":
             ticket.answer(self._timed(ticket, answer))
         else:
-            self._lane.hold(ticket)
-            ticket.land()
-            task = asyncio.create_task(self._tell_later(ticket, answer))
-            self._telling.add(task)
-            task.add_done_callback(self._telling.discard)
+            self._later(ticket, self._tell_later(ticket, answer))
+
+    def _later(self, ticket: Ticket, telling: Coroutine[Any, Any, None]) -> None:
+        """Have a write whose turn is over answered when what it waits for is there."""
+        self._lane.hold(ticket)
+        ticket.land()
+        task = asyncio.create_task(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell_renewed(self, ticket: Ticket, answer: Renewed) -> None:
+        done = await self._refresher.finished(answer.version)
+        spent = self._refresher.bill()
+        whole = replace(
+            answer,
+            version=max(answer.version, done.version),
+            duplicate=answer.duplicate and done.version <= answer.version,
+            refreshed=done.whole,
+            usage={**answer.usage, "summarise": spent} if spent.calls else answer.usage,
+            notes=(done.note,) if done.note else (),
+        )
+        ticket.answer(whole)
 
     async def _tell_later(self, ticket: Ticket, answer: Receipt | Merged) -> None:
         with timing(self._clock, ticket.seconds, "refresh"):

@@ -10,7 +10,7 @@ from memforest_ray.facts.canonical import Fact
 from memforest_ray.ids import FactId
 from memforest_ray.index.table import UNKNOWN, sessions_of
 from memforest_ray.query.inquiry import Inquiry
-from memforest_ray.query.request import FACT_KINDS
+from memforest_ray.query.request import FACT_KINDS, NO_FILTERS
 from memforest_ray.query.temporal import TimeReading, told_after, within
 from memforest_ray.trees.routing import entity_key
 
@@ -35,9 +35,9 @@ def in_time(inquiry: Inquiry, reading: TimeReading) -> Allowed:
     """
     request, dialogue, statements = inquiry.request, inquiry.corpus.dialogue, inquiry.corpus.statements
     facts, places = np.ones(len(statements.facts), bool), np.ones(len(dialogue.places), bool)
-    unknown = np.full(len(places), UNKNOWN)
     bounds = TimeReading(intervals=((request.since_ms, request.until_ms),))
     bounded = request.since_ms is not None or request.until_ms is not None
+    unknown = np.full(len(places) if bounded or reading.only_time else 0, UNKNOWN)
     for each in (bounds,) * bounded + (reading,) * reading.only_time:
         facts &= within(each, statements.starts, statements.ends, statements.sources)
         places &= within(each, unknown, unknown, dialogue.sources)
@@ -60,6 +60,8 @@ def _told_otherwise(inquiry: Inquiry, facts: NDArray[np.bool_]) -> NDArray[np.bo
 def filtered(inquiry: Inquiry, allowed: Allowed) -> Allowed:
     """What the request's filters leave of `allowed`: facts by their mentions, one of which has to pass them all."""
     filters = inquiry.request.filters
+    if filters == NO_FILTERS:
+        return allowed
     facts, places = allowed.facts.copy(), allowed.places.copy()
     if filters.of_mentions:
         passing = _passing(inquiry)

@@ -18,9 +18,9 @@ from memforest_ray.facts.words import word_set, words
 from memforest_ray.ids import FactId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.rows import index_words
+from memforest_ray.index.strongest import strongest
 from memforest_ray.query.directions import Direction
 from memforest_ray.query.inquiry import Inquiry
-from memforest_ray.query.recall import strongest
 
 __all__ = ["Amounts", "amounts"]
 

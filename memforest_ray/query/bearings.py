@@ -12,9 +12,9 @@ from memforest_ray.facts.expressions import find_times
 from memforest_ray.ids import FactId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.rows import index_words
-from memforest_ray.index.vectors import similarities
+from memforest_ray.index.strongest import strongest
+from memforest_ray.index.vectors import Asked, similarities
 from memforest_ray.query.inquiry import Inquiry, fact_order
-from memforest_ray.query.recall import strongest
 from memforest_ray.query.steps import Vectors
 from memforest_ray.query.temporal import TimeReading
 
@@ -69,7 +69,7 @@ def _likeness(inquiry: Inquiry, vector: NDArray[np.floating[Any]] | None) -> Flo
     """Of each fact with part of the question; with all of it where the part has no vector."""
     if vector is None or not vector.any():
         return inquiry.facts
-    found = similarities(inquiry.version.index.facts.vectors, vector.astype(np.float32))
+    found = similarities(inquiry.version.index.facts.vectors, Asked.of(vector.astype(np.float32)))
     return found[inquiry.corpus.statements.facts]
 
 

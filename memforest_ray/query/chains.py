@@ -12,8 +12,8 @@ from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.words import fold
 from memforest_ray.ids import FactId
 from memforest_ray.index.rows import chain_name, index_words
+from memforest_ray.index.strongest import strongest
 from memforest_ray.query.inquiry import Inquiry
-from memforest_ray.query.recall import strongest
 from memforest_ray.trees.routing import entity_key
 
 __all__ = ["Chain", "Entry", "asks_no_more", "chain_of", "chains", "subjects"]

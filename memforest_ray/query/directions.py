@@ -1,12 +1,13 @@
 """Directions: which way along time a question looks, what it asks for apart from that, and what it measures from."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["MEASURED", "Direction", "Look", "look"]
+__all__ = ["MEASURED", "Direction", "Look", "look", "plain_words"]
 
 
 class Direction(StrEnum):
@@ -92,8 +93,31 @@ _DIRECTIONS: Final = (
         ),
     ),
 )
-_IN_ASCII: Final = tuple(each for each in _DIRECTIONS if each[1] not in (_BEFORE_IT, _AFTER_IT))
+_SIGNS: Final = (
+    "how",
+    "how",
+    "how",
+    "how",
+    "between",
+    "before prior until",
+    "after following since",
+    "",
+    "",
+    "previous previously former formerly used earlier prior old last before",
+    "time of during",
+    "when while",
+    "latest recent recently last",
+    "first originally initially begin earliest",
+    "current currently now nowadays these still present moment today",
+)
+"""Of each of them the English words of which one must stand in a text that it matches."""
+_IN_ASCII: Final = tuple(
+    (direction, pattern, frozenset(signs.split()))
+    for (direction, pattern), signs in zip(_DIRECTIONS, _SIGNS, strict=True)
+    if signs
+)
 """Those that can match plain text: to find that the others do not takes longer than all the rest."""
+_WORD: Final = re.compile(r"\w+")
 _PRESENT: Final = _pattern(
     r"^\W*(?:(?:where|who|what|which|how|whose|(?:for|with) whom)(?:'s|\b.{0,24}?\b(?:does|do|is|are|am))"
     r"|is|are|am|does|do)\b"
@@ -108,7 +132,7 @@ _POINTING: Final = _pattern(r"(that|this|then|now|it|这|那|这个|那个)( one
 @lru_cache(maxsize=256)
 def look(text: str) -> Look:
     """Take a question apart. Never raises."""
-    for direction, pattern in _IN_ASCII if text.isascii() else _DIRECTIONS:
+    for direction, pattern in _possible(text):
         match = pattern.search(text)
         if match is None:
             continue
@@ -121,3 +145,20 @@ def look(text: str) -> Look:
     if _PRESENT.search(text) and not _NOT_PRESENT.search(text):
         return Look(Direction.CURRENT, text)
     return Look(None, text)
+
+
+def _possible(text: str) -> Iterator[tuple[Direction, "re.Pattern[str]"]]:
+    """The directions that a text may look in, by its words: to look for a word is quicker than for a pattern."""
+    if not text.isascii():
+        yield from _DIRECTIONS
+        return
+    words = plain_words(text)
+    for direction, pattern, signs in _IN_ASCII:
+        if not signs.isdisjoint(words):
+            yield direction, pattern
+
+
+@lru_cache(maxsize=256)
+def plain_words(text: str) -> frozenset[str]:
+    """The words of a text in ASCII, in small letters."""
+    return frozenset(_WORD.findall(text.lower()))

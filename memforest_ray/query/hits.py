@@ -1,6 +1,6 @@
 """Hits: what was found, as people are shown it, with its sources, its times and its place in a tree."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -11,7 +11,7 @@ from memforest_ray.facts.cells import Cell, cell_text
 from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.facts.times import EventTime, to_datetime
-from memforest_ray.ids import CellId, FactId, ItemId, ScopeId, SessionId
+from memforest_ray.ids import CellId, FactId, ItemId, ScopeId, SessionId, TurnId
 from memforest_ray.query.corrected import CORRECTED, corrected_turns
 from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.rank import Scores
@@ -38,10 +38,7 @@ class HitMaker:
         """A fact; with a mention (the entry of a chain that matched) it shows that one's text and times."""
         told = mention or self._shown(fact)
         candidate = told.candidate
-        record = self.inquiry.version.sessions
-        first = told is not fact.mentions[0]
-        places = [(told.session_id, turn) for turn in candidate.turns] if first else []
-        turns = dict.fromkeys((*places, *fact.turns))
+        session = self.inquiry.version.sessions.get(told.session_id)
         event = candidate.event if mention is not None and candidate.event is not None else fact.event
         scope = self._scope(ItemId(fact.id), self._session_scope(told.session_id))
         return Hit(
@@ -49,10 +46,10 @@ class HitMaker:
             kind="fact",
             fact_id=fact.id,
             cell_id=None,
-            turn_ids=tuple(record[session].turn_id(turn) for session, turn in turns if session in record),
+            turn_ids=tuple(self._turn_ids(fact, told)),
             session_id=told.session_id,
             speaker=candidate.speaker,
-            source_time=_told_at(told.source_ms, record.get(told.session_id)),
+            source_time=_told_at(told.source_ms, session),
             event_time=event,
             score=score,
             tree=scope,
@@ -65,12 +62,26 @@ class HitMaker:
     def _shown(self, fact: Fact) -> Mention:
         """The mention whose words and times are shown: the first that passes the filters."""
         filters, sessions = self.inquiry.request.filters, self.inquiry.version.sessions
-        passing = (mention for mention in fact.mentions if filters.passes(mention, sessions))
-        return next(passing, fact.mentions[0]) if filters.of_mentions else fact.mentions[0]
+        if not filters.of_mentions:
+            return fact.mentions[0]
+        return next((mention for mention in fact.mentions if filters.passes(mention, sessions)), fact.mentions[0])
+
+    def _turn_ids(self, fact: Fact, told: Mention) -> Iterator[TurnId]:
+        """Its source turns as far as they are there, those of the mention that is shown first."""
+        turns: Iterable[tuple[SessionId, int]] = fact.turns
+        if told is not fact.mentions[0]:
+            turns = dict.fromkeys((*((told.session_id, turn) for turn in told.candidate.turns), *turns))
+        sessions = self.inquiry.version.sessions
+        for name, turn in turns:
+            session = sessions.get(name)
+            if session is not None:
+                yield session.turn_id(turn)
 
     def _timely(self, id: FactId) -> bool:  # noqa: A002 - the field's name
+        if self.scores.untimely is None:
+            return True
         number = self.inquiry.fact_number(id)
-        return number < 0 or self.scores.untimely is None or not self.scores.untimely[number]
+        return number < 0 or not self.scores.untimely[number]
 
     def _why_fact(self, fact: Fact, told: Mention, event: EventTime | None) -> Why:
         session = self.inquiry.version.sessions.get(told.session_id)
@@ -109,7 +120,8 @@ class HitMaker:
 
     def _order(self, fact: Fact) -> OrderKey:
         """Its place among leaves, which is that of the whole fact, whatever the query may know of it."""
-        return fact_order(self.inquiry.version.facts.get(fact.id) or fact)
+        whole = None if self.inquiry.request.as_of_ms is None else self.inquiry.version.facts.get(fact.id)
+        return fact_order(whole or fact)
 
     def of_cell(self, cell: Cell, score: float) -> Hit:
         """A cell, its best turn named first."""
@@ -152,8 +164,12 @@ class HitMaker:
 
     def _scope(self, item: ItemId, otherwise: ScopeId) -> ScopeId:
         """The tree it was most likely found in."""
-        scopes = scopes_of(self.inquiry, item)
-        return min(scopes, key=lambda scope: (-self.recalled.get(scope, -1.0), scope), default=otherwise)
+        best, found = -2.0, otherwise
+        for scope in scopes_of(self.inquiry, item):
+            recalled = self.recalled.get(scope, -1.0)
+            if recalled > best or (recalled == best and scope < found):
+                best, found = recalled, scope
+        return found
 
     def _path(self, scope: ScopeId, order: OrderKey) -> tuple[str, ...]:
         tree = self.inquiry.version.trees.get(scope)
@@ -161,8 +177,9 @@ class HitMaker:
 
     def _intervals(self, nodes: tuple[Node, ...]) -> Iterator[str]:
         """First to last day of each node, of those that hold nothing from after `as_of`."""
+        always = self.inquiry.request.as_of_ms is None
         for node in nodes:
-            if self.inquiry.known(node):
+            if always or self.inquiry.known(node):
                 yield _interval(node.first[0], node.last[0])
 
 

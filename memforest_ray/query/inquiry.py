@@ -1,5 +1,6 @@
 """An inquiry: one question held against one version of a forest, with every likeness that the stages share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -44,6 +45,8 @@ class Inquiry:
     """Share of the question's words in the session of each place."""
     has_vector: bool
     """Whether the embedder understood the question."""
+    speakers: Mapping[int, str]
+    """Who speaks in what it may see: number -> name."""
 
     @property
     def asked_ms(self) -> int | None:
@@ -53,12 +56,6 @@ class Inquiry:
                 return given
         latest = self.corpus.latest_ms
         return None if latest == UNKNOWN else latest
-
-    @property
-    def speakers(self) -> dict[int, str]:
-        """Who speaks in what it may see: number -> name."""
-        names = self.version.index.registers.speakers.names
-        return {int(number): names[number] for number in self.corpus.speakers}
 
     def fact(self, id: FactId) -> Fact | None:  # noqa: A002 - the field's name
         """The fact as it was known at the instant asked for; None when it was not."""
@@ -169,6 +166,7 @@ def inquire(version: Version, request: QueryRequest, vector: NDArray[np.floating
     else:
         said = said_in(corpus, question.terms)
         facts, cells, nodes = likenesses(version.index, corpus, query)
+    names = version.index.registers.speakers.names
     return Inquiry(
         version=version,
         request=request,
@@ -181,6 +179,7 @@ def inquire(version: Version, request: QueryRequest, vector: NDArray[np.floating
         windows=said.windows,
         sessions=said.sessions,
         has_vector=query is not None,
+        speakers={number: names[number] for number in corpus.speakers.tolist()},
     )
 
 

@@ -11,15 +11,15 @@ from typing import Final
 
 import numpy as np
 
-from memforest_ray.index.corpus import Corpus, numbering
+from memforest_ray.index.corpus import Corpus
 from memforest_ray.index.foliage import AllNodes, NodeLikenesses, SomeNodes
-from memforest_ray.index.lexical import Floats, bm25_of, dense
+from memforest_ray.index.lexical import Floats, bm25_of
 from memforest_ray.index.table import Integers
-from memforest_ray.index.vectors import similarities, similarities_of
+from memforest_ray.index.vectors import Asked, similarities, similarities_of
 from memforest_ray.index.view import CELLS, FACTS, IndexView
 from memforest_ray.query.directions import look
 from memforest_ray.query.question import Question
-from memforest_ray.query.request import Filters, QueryRequest
+from memforest_ray.query.request import NO_FILTERS, QueryRequest
 from memforest_ray.query.temporal import read_time
 
 __all__ = ["Said", "likenesses", "likenesses_within", "may_narrow", "near_part", "said_in"]
@@ -34,7 +34,6 @@ _HITS_MAX: Final = 50
 """Of a query that may be narrowed: more hits want more of the forest."""
 _NARROWED: Final = ("embed", "flat")
 """Modes that may be: the others go by roots, or ask models, which takes longer than looking at everything."""
-_NO_FILTERS: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +50,29 @@ class Said:
 
 def said_in(corpus: Corpus, terms: Sequence[str]) -> Said:
     """Hold the words of a question against a corpus."""
-    occurrences = corpus.dialogue.occurrences(terms)
-    return Said(
-        corpus.statements.matches(terms), corpus.dialogue.windows(occurrences), corpus.dialogue.sessions(occurrences)
-    )
+    found = corpus.dialogue.found(terms)
+    return Said(corpus.statements.matches(terms), corpus.dialogue.windows(found), corpus.dialogue.sessions(found))
 
 
 def likenesses(index: IndexView, corpus: Corpus, query: Floats | None) -> tuple[Floats, Floats, NodeLikenesses]:
     """Of the corpus's facts, its cells, and all nodes: by every vector there is."""
-    facts, cells = similarities(index.facts.vectors, query), similarities(index.cells.vectors, query)
-    nodes = index.foliage.likenesses(facts, cells, similarities(index.own, query))
-    return facts[corpus.statements.facts], cells[corpus.dialogue.cells], AllNodes(nodes)
+    asked = None if query is None else Asked.of(query)
+    facts, cells = similarities(index.facts.vectors, asked), similarities(index.cells.vectors, asked)
+    nodes = index.foliage.likenesses(facts, cells, similarities(index.own, asked))
+    return _of_rows(facts, corpus.statements.facts), _of_rows(cells, corpus.dialogue.cells), AllNodes(nodes)
+
+
+def _of_rows(values: Floats, rows: Integers) -> Floats:
+    """Those of some rows, each once and in order."""
+    return values if len(rows) == len(values) else values[rows]
 
 
 def likenesses_within(index: IndexView, corpus: Corpus, query: Floats) -> tuple[Floats, Floats, NodeLikenesses]:
     """The same of a part of it; nodes when they are asked for."""
+    asked = Asked.of(query)
     return (
-        similarities_of(index.facts.vectors, corpus.statements.facts, query),
-        similarities_of(index.cells.vectors, corpus.dialogue.cells, query),
+        similarities_of(index.facts.vectors, corpus.statements.facts, asked),
+        similarities_of(index.cells.vectors, corpus.dialogue.cells, asked),
         SomeNodes(index.nodes.vectors, query),
     )
 
@@ -78,7 +82,7 @@ def may_narrow(index: IndexView, request: QueryRequest) -> bool:
     if FACTS not in index.graphs or CELLS not in index.graphs:
         return False
     bounds = (request.as_of_ms, request.since_ms, request.until_ms)
-    if any(bound is not None for bound in bounds) or request.filters != _NO_FILTERS:
+    if any(bound is not None for bound in bounds) or request.filters != NO_FILTERS:
         return False
     if request.expand != "facts" or request.k > _HITS_MAX:
         return False
@@ -91,8 +95,8 @@ def may_narrow(index: IndexView, request: QueryRequest) -> bool:
 def near_part(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> tuple[Corpus, Said]:
     """The sessions that are near a question, and what its words say of them, weighed as in the whole corpus."""
     dialogue, statements = corpus.dialogue, corpus.statements
-    in_places, in_facts = dialogue.found(question.terms), statements.found(question.terms)
-    words = bm25_of(in_facts, statements.damping)
+    in_places = dialogue.found(question.terms)
+    words, windows = statements.matches(question.terms), dialogue.windows(in_places)
     near = np.zeros(len(dialogue.starts), bool)
     for places in (
         statements.told.rights_of(_near_facts(index, corpus, query, question)),
@@ -101,17 +105,9 @@ def near_part(index: IndexView, corpus: Corpus, query: Floats, question: Questio
         _most(bm25_of(in_places, dialogue.window_damping)),
     ):
         near[dialogue.session_of[places]] = True
-    narrowed = corpus.among(np.flatnonzero(near))
-    part = narrowed.corpus.dialogue
-    numbers = numbering(narrowed.places, len(dialogue.places))
-    occurrences = dense([_within(numbers, *each) for each in in_places], len(narrowed.places))
-    windows, sessions = dialogue.holding(in_places)
-    said = Said(
-        words[narrowed.facts],
-        part.windows(occurrences, windows, len(dialogue.places)),
-        part.sessions(occurrences, sessions, len(dialogue.starts)),
-    )
-    return narrowed.corpus, said
+    part = corpus.among(np.flatnonzero(near))
+    said = Said(words[part.facts], windows[part.places], dialogue.sessions(in_places)[part.places])
+    return part.corpus, said
 
 
 def _near_facts(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> Integers:
@@ -133,12 +129,6 @@ def _near_leaves(index: IndexView, scope: str, query: Floats, looked_at: Integer
 def _near_cells(index: IndexView, corpus: Corpus, query: Floats) -> Integers:
     numbers: Integers = corpus.dialogue.number_of_row[index.near(CELLS).nearest(query, _NEAREST)[0]]
     return numbers[numbers >= 0]
-
-
-def _within(numbers: Integers, where: Integers, counts: Floats) -> tuple[Integers, Floats]:
-    """What was found at some places, by their numbers among these; -1 for the others."""
-    here = numbers[where] >= 0
-    return numbers[where[here]], counts[here]
 
 
 def _most(values: Floats) -> Integers:

@@ -14,7 +14,7 @@ from memforest_ray.ids import FactId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.rows import index_words
 from memforest_ray.index.table import UNKNOWN, Integers
-from memforest_ray.index.vectors import similarities
+from memforest_ray.index.vectors import Asked, similarities
 from memforest_ray.query.amounts import amounts
 from memforest_ray.query.bearings import Bearings, Span
 from memforest_ray.query.chains import Chain, Entry, asks_no_more, chains, subjects
@@ -99,6 +99,8 @@ def _asked_for(inquiry: Inquiry, bearings: Bearings, scores: Floats) -> list[Cha
             meant = _is_meant(inquiry, chain, reading.topic, scores)
         if meant:
             found.setdefault(chain.subject, chain)
+    if not found:
+        return []
     return list(found.values()) if len(subjects(inquiry)) > 1 else list(found.values())[:1]
 
 
@@ -317,7 +319,8 @@ def _like_the_best(inquiry: Inquiry, scores: Floats) -> tuple[Integers, Integers
     if not len(scores):
         return times, times
     best = int(np.argmax(scores))
-    likeness = similarities(vectors, vectors[int(statements.facts[best])].astype(np.float32))[statements.facts]
+    told = Asked.of(vectors[int(statements.facts[best])].astype(np.float32))
+    likeness = similarities(vectors, told)[statements.facts]
     people = {word for name in inquiry.speakers.values() for word in index_words(name)}
     share = statements.coverage([word for word in inquiry.question.terms if word not in people] or ["\0"])
     alike = (scores >= _ALIKE_SCORE * scores[best]) & (likeness >= _ALIKE) & (share >= _ALIKE_SHARE * share[best])

@@ -1,11 +1,12 @@
 """A question, read: the words to look up, whom it names, whether it asks for a time."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from memforest_ray.facts.words import query_tokens, stem, unaccented, word_set, words
+from memforest_ray.facts.words import query_terms, stem, unaccented, word_set, words
 
 __all__ = ["OWN_SPEAKER", "Question"]
 
@@ -42,10 +43,11 @@ class Question:
     @classmethod
     def of(cls, text: str) -> "Question":
         """Read a question. Never raises."""
+        found = words(text)
         return cls(
             text=text,
-            terms=_terms(text),
-            spelt=frozenset(_names(text)),
+            terms=_terms(text, found),
+            spelt=frozenset(map(_spelt, found)),
             wants_time=_WANTS_TIME.search(text) is not None,
         )
 
@@ -61,12 +63,17 @@ class Question:
         return found[0] if len(found) == 1 else None
 
 
-def _terms(text: str) -> tuple[str, ...]:
+def _terms(text: str, found: Sequence[str]) -> tuple[str, ...]:
     """Words to look up; all of them when there are only asking ones."""
-    found = dict.fromkeys(query_tokens(_ASKING.sub(" ", text)))
-    kept = tuple(word for word in found if word not in _EMPTY_STEMS)
-    return kept or tuple(dict.fromkeys(query_tokens(text)))
+    asked = found if text.isascii() else words(_ASKING.sub(" ", text))
+    kept = tuple(word for word in dict.fromkeys(query_terms(asked)) if word not in _EMPTY_STEMS)
+    return kept or tuple(dict.fromkeys(query_terms(found)))
 
 
-def _names(text: str) -> list[str]:
-    return [unaccented(word.removesuffix("'s")) for word in words(text)]
+@lru_cache(maxsize=1 << 12)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(map(_spelt, words(text)))
+
+
+def _spelt(word: str) -> str:
+    return unaccented(word.removesuffix("'s"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from memforest_ray.ids import FactId, ItemId
 from memforest_ray.index.lexical import Floats
+from memforest_ray.index.strongest import strongest
 from memforest_ray.index.table import UNKNOWN, Integers
 from memforest_ray.query.allowed import Allowed
 from memforest_ray.query.browse import Browsed, Reached
@@ -128,14 +130,12 @@ def score(
             inquiry, facts=np.maximum(inquiry.facts, own.facts), cells=np.maximum(inquiry.cells, own.cells)
         )
     told = _Told.of(inquiry)
+    found = _found_in_trees(inquiry, browsed, ranking)
     shared = _shared(inquiry, ranking, told)
     around = sum(shared.values(), np.zeros(len(inquiry.corpus.dialogue.places), np.float32))
-    reached = Reached.of(inquiry, browsed.leaves).joined(browsed.reached)
-    floor = np.float32(ranking.tree_floor)
-    of_trees = Reached(np.maximum(reached.facts - floor, 0), np.maximum(reached.cells - floor, 0))
     of_models = Reached.of(inquiry, browsed.judged) if browsed.judged else None
-    facts = _fact_parts(inquiry, ranking, told, of_trees, of_models)
-    places = _place_parts(inquiry, ranking, told, of_trees, of_models)
+    facts = _fact_parts(inquiry, ranking, told, found, of_models)
+    places = _place_parts(inquiry, ranking, told, found, of_models)
     if again is not None:
         places["passage"] = _passages(inquiry, again, ranking, told)
     if reading.names_time:
@@ -155,6 +155,23 @@ def score(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _FoundInTrees:
+    """How far above the floor the nodes are under which a browse came to facts and places."""
+
+    facts: Floats
+    places: Floats
+
+
+def _found_in_trees(inquiry: Inquiry, browsed: Browsed, ranking: Ranking) -> _FoundInTrees:
+    reached, floor = browsed.reached, np.float32(ranking.tree_floor)
+    if reached is None or browsed.leaves:
+        reached = Reached.of(inquiry, browsed.leaves).joined(reached)
+    places = inquiry.corpus.dialogue.best_of_cells(np.maximum(reached.cells - floor, 0))
+    facts = np.maximum(reached.facts - floor, inquiry.corpus.statements.from_places(places))
+    return _FoundInTrees(np.maximum(facts, 0), places)
+
+
 def _ahead(inquiry: Inquiry) -> Floats:
     """Of each fact, whether it was told ahead, plus whether it is still to come."""
     statements, asked_ms = inquiry.corpus.statements, inquiry.asked_ms
@@ -165,9 +182,12 @@ def _ahead(inquiry: Inquiry) -> Floats:
 
 
 def without(
-    scores: Scores, untimely: NDArray[np.bool_], elsewhere: NDArray[np.bool_] | None, ranking: Ranking
+    scores: Scores, untimely: NDArray[np.bool_] | None, elsewhere: NDArray[np.bool_] | None, ranking: Ranking
 ) -> Scores:
     """The same with what is untimely held back, and what lies elsewhere only marked as untimely."""
+    if untimely is None and elsewhere is None:
+        return scores
+    untimely = np.zeros(len(scores.facts), bool) if untimely is None else untimely
     marked = untimely if elsewhere is None else untimely | elsewhere
     if not marked.any():
         return scores
@@ -186,14 +206,15 @@ class _Told:
     """Likeness of the cell around it."""
     turns: Floats
     """Likeness of the best statement of it, the cell's where there is none."""
-    named: int | None
-    """The number of the one speaker whom the question names."""
+    speaker: int
+    """The number of the one speaker whom the question names; -1 for none."""
 
     @classmethod
     def of(cls, inquiry: Inquiry) -> "_Told":
         cells = inquiry.corpus.dialogue.best_of_cells(inquiry.cells)
         turns = inquiry.corpus.statements.to_places(inquiry.facts, cells)
-        return cls(cells, turns, inquiry.question.named(inquiry.speakers))
+        named = inquiry.question.named(inquiry.speakers)
+        return cls(cells, turns, -1 if named is None else named)
 
 
 def _shared(inquiry: Inquiry, ranking: Ranking, told: _Told) -> dict[str, Floats]:
@@ -206,19 +227,18 @@ def _shared(inquiry: Inquiry, ranking: Ranking, told: _Told) -> dict[str, Floats
 
 
 def _fact_parts(
-    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: Reached, of_models: Reached | None
+    inquiry: Inquiry, ranking: Ranking, told: _Told, found: _FoundInTrees, of_models: Reached | None
 ) -> dict[str, Floats]:
-    dialogue, statements = inquiry.corpus.dialogue, inquiry.corpus.statements
+    statements = inquiry.corpus.statements
     windows = np.maximum(inquiry.words, statements.from_places(inquiry.windows))
     parts = {
         "fact": np.float32(ranking.fact) * inquiry.facts,
         "window": np.float32(ranking.window) * windows,
         "words": np.float32(ranking.words) * inquiry.words,
-        "speaker": np.float32(ranking.speaker) * (statements.speakers == told.named),
-        "length": np.float32(ranking.length) * np.log1p(statements.lengths),
+        "speaker": np.float32(ranking.speaker) * (statements.speakers == told.speaker),
+        "length": np.float32(ranking.length) * statements.breadth,
         "stated": np.full(len(statements.facts), ranking.stated, np.float32),
-        "tree": np.float32(ranking.tree)
-        * np.maximum(of_trees.facts, statements.from_places(dialogue.best_of_cells(of_trees.cells))),
+        "tree": np.float32(ranking.tree) * found.facts,
     }
     if of_models is not None:
         parts["judged"] = np.float32(ranking.judged) * np.maximum(of_models.facts, 0)
@@ -228,15 +248,15 @@ def _fact_parts(
 
 
 def _place_parts(
-    inquiry: Inquiry, ranking: Ranking, told: _Told, of_trees: Reached, of_models: Reached | None
+    inquiry: Inquiry, ranking: Ranking, told: _Told, found: _FoundInTrees, of_models: Reached | None
 ) -> dict[str, Floats]:
     dialogue = inquiry.corpus.dialogue
     parts = {
         "fact": np.float32(ranking.fact) * told.turns,
         "window": np.float32(ranking.window) * inquiry.windows,
-        "speaker": np.float32(ranking.speaker) * (dialogue.speakers == told.named),
-        "length": np.float32(ranking.length) * np.log1p(dialogue.lengths),
-        "tree": np.float32(ranking.tree) * dialogue.best_of_cells(of_trees.cells),
+        "speaker": np.float32(ranking.speaker) * (dialogue.speakers == told.speaker),
+        "length": np.float32(ranking.length) * dialogue.breadth,
+        "tree": np.float32(ranking.tree) * found.places,
     }
     if of_models is not None:
         parts["judged"] = np.float32(ranking.judged) * np.maximum(dialogue.best_of_cells(of_models.cells), 0)
@@ -256,8 +276,14 @@ def _passages(inquiry: Inquiry, again: Reread, ranking: Ranking, told: _Told) ->
 
 def _probability(evidence: Floats, ranking: Ranking) -> Floats:
     """The logistic function, rounded so that equal evidence compares equal."""
-    against = np.exp((evidence + np.float32(ranking.bias)) * np.float32(-1 / ranking.temperature))
-    return np.asarray(np.rint(_GRAINS / (1 + against)) / _GRAINS, np.float32)
+    values = evidence + np.float32(ranking.bias)
+    values *= np.float32(-1 / ranking.temperature)
+    np.exp(values, out=values)
+    values += 1
+    np.divide(_GRAINS, values, out=values)
+    np.rint(values, out=values)
+    values /= _GRAINS
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +304,8 @@ def in_order(inquiry: Inquiry, scores: Scores, allowed: Allowed) -> Iterator[Fou
     facts = np.flatnonzero(allowed.facts)
     places = np.flatnonzero(allowed.places & _told_by_none(inquiry, allowed))
     values = np.concatenate([scores.facts[facts], scores.places[places]])
-    for _, run in groupby(_descending(values), key=lambda number: values[number]):
-        entries = [_found(inquiry, int(number), facts, places, float(values[number])) for number in run]
+    for value, run in groupby(_descending(values), key=itemgetter(0)):
+        entries = [_found(inquiry, number, facts, places, value) for _, number in run]
         if len(entries) > 1:
             entries.sort(key=lambda found: leaf_order(inquiry, found))
         yield from entries
@@ -294,16 +320,18 @@ def _told_by_none(inquiry: Inquiry, allowed: Allowed) -> NDArray[np.bool_]:
     return np.equal(told, 0) | corpus.crowded
 
 
-def _descending(values: Floats) -> Iterator[int]:
-    """Numbers by value, the highest first, equals in their order; the many after the first few only when asked for."""
-    least = -np.inf
-    if len(values) > _FIRST:
-        least = np.partition(values, len(values) - _FIRST)[len(values) - _FIRST]
-    first = np.flatnonzero(values >= least)
-    yield from first[np.argsort(-values[first], kind="stable")].tolist()
+def _descending(values: Floats) -> Iterator[tuple[float, int]]:
+    """Values with their numbers, the highest first, equals in order; the many after the first few when asked for."""
+    first = strongest(values, _FIRST)
+    yield from _sorted(values, first)
     if len(first) < len(values):
-        rest = np.flatnonzero(values < least)
-        yield from rest[np.argsort(-values[rest], kind="stable")].tolist()
+        yield from _sorted(values, np.flatnonzero(values < values[first].min()))
+
+
+def _sorted(values: Floats, numbers: Integers) -> Iterator[tuple[float, int]]:
+    mine = values[numbers]
+    order = np.argsort(-mine, kind="stable")
+    return zip(mine[order].tolist(), numbers[order].tolist(), strict=True)
 
 
 def _found(inquiry: Inquiry, number: int, facts: Integers, places: Integers, value: float) -> Found:

@@ -1,18 +1,18 @@
 """Forest recall: which trees to look into, from their roots and from the facts and cells that match."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memforest_ray.ids import FactId, ItemId, ScopeId
-from memforest_ray.index.table import Integers
+from memforest_ray.index.strongest import strongest
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.result import RecalledTree
 from memforest_ray.trees.routing import FAMILIES, entity_key, entity_scope, scope_family
 
-__all__ = ["TREES_MAX", "recall", "scopes_of", "strongest"]
+__all__ = ["TREES_MAX", "recall", "scopes_of"]
 
 TREES_MAX: Final = 10
 """Trees that are browsed: the paper's figure; more cost time and bring what the facts find anyway."""
@@ -29,10 +29,11 @@ def recall(inquiry: Inquiry, root_share: float, trees_max: int = TREES_MAX) -> t
     best = np.array([facts.get(scope, 0.0) for scope in scopes], np.float64)
     roots = _root_likenesses(inquiry, scopes, best)
     scores = np.round(root_share * roots + (1 - root_share) * np.maximum(best, 0), 6)
-    order = sorted(strongest(scores, trees_max).tolist(), key=lambda place: (-scores[place], scopes[place]))
+    first = strongest(scores, trees_max)
+    ranked = zip((-scores[first]).tolist(), [scopes[place] for place in first.tolist()], first.tolist(), strict=True)
     return tuple(
-        RecalledTree(scopes[place], float(scores[place]), round(float(roots[place]), 6), round(float(best[place]), 6))
-        for place in order[:trees_max]
+        RecalledTree(scope, -score, round(float(roots[place]), 6), round(float(best[place]), 6))
+        for score, scope, place in sorted(ranked)[:trees_max]
     )
 
 
@@ -60,7 +61,7 @@ def _best_by_scope(inquiry: Inquiry) -> dict[ScopeId, float]:
     """For each tree that holds one of the best facts or cells, the best likeness of these."""
     best: dict[ScopeId, float] = {}
     placements, now = inquiry.version.placements, inquiry.request.as_of_ms is None
-    for likeness, item in sorted(_witnesses(inquiry)):  # the best comes last and stays
+    for likeness, item in _witnesses(inquiry):  # the best comes last and stays
         scopes = placements.get(item, _NOWHERE) if now else scopes_of(inquiry, item)
         best.update(dict.fromkeys(scopes, likeness))
     return best
@@ -76,21 +77,13 @@ def scopes_of(inquiry: Inquiry, item: ItemId) -> Collection[ScopeId]:
     return [scope for scope in scopes if scope in known or scope_family(scope) != "entity"]
 
 
-def _witnesses(inquiry: Inquiry) -> list[tuple[float, ItemId]]:
+def _witnesses(inquiry: Inquiry) -> Iterator[tuple[float, ItemId]]:
+    """The facts and cells that are most like the question, the best last."""
     index, corpus = inquiry.version.index, inquiry.corpus
-    found: list[tuple[float, ItemId]] = []
-    for values, rows, ids in (
-        (inquiry.facts, corpus.statements.facts, index.facts.ids),
-        (inquiry.cells, corpus.dialogue.cells, index.cells.ids),
-    ):
-        best = strongest(values, _WITNESSES)
-        found += zip(values[best].tolist(), [ItemId(ids[row]) for row in rows[best].tolist()], strict=True)
-    return found
-
-
-def strongest(values: NDArray[np.floating], count: int) -> Integers:
-    """Numbers of the `count` highest values, and of all that equal the last of them: no tie is cut at random."""
-    if len(values) <= count:
-        return np.arange(len(values))
-    least = np.partition(values, len(values) - count)[len(values) - count]
-    return np.flatnonzero(values >= least)
+    facts, cells = strongest(inquiry.facts, _WITNESSES), strongest(inquiry.cells, _WITNESSES)
+    likenesses = np.concatenate([inquiry.facts[facts], inquiry.cells[cells]])
+    rows = np.concatenate([corpus.statements.facts[facts], corpus.dialogue.cells[cells]])
+    order = likenesses.argsort()
+    of_facts, of_cells, first = index.facts.ids, index.cells.ids, len(facts)
+    for place, likeness, row in zip(order.tolist(), likenesses[order].tolist(), rows[order].tolist(), strict=True):
+        yield likeness, ItemId((of_facts if place < first else of_cells)[row])

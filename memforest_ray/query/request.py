@@ -11,7 +11,7 @@ from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.ids import SessionId
 from memforest_ray.trees.routing import FAMILIES, entity_key
 
-__all__ = ["FACT_KINDS", "KINDS", "K_MAX", "Filters", "QueryRequest"]
+__all__ = ["FACT_KINDS", "KINDS", "K_MAX", "NO_FILTERS", "Filters", "QueryRequest"]
 
 K_MAX: Final = 10_000
 """Most hits of one query: a bound on a mistake, far above any use."""
@@ -62,6 +62,10 @@ class Filters:
         if self.speaker is not None and entity_key(candidate.speaker) != entity_key(self.speaker):
             return False
         return self.role in (None, candidate.role) and session is not None and self.holds(session)
+
+
+NO_FILTERS: Final = Filters()
+"""What filters nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,12 @@ def reread(inquiry: Inquiry, vector: NDArray[np.floating[Any]] | None) -> Steps[
 
 def _passages(inquiry: Inquiry) -> list[_Passage]:
     """The best passages of the places that hold most of the question's words."""
+    cut = _cut_short(inquiry)
+    if not len(cut):
+        return []
     people = {word for name in inquiry.speakers.values() for word in index_words(name)}
     asked = [word for word in inquiry.question.terms if word not in people]
-    cut = _cut_short(inquiry) if asked else np.zeros(0, np.int64)
-    if not len(cut):
+    if not asked:
         return []
     weights, held = _weights(inquiry, asked)
     shares = weights @ held[:, cut]

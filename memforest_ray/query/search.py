@@ -125,8 +125,10 @@ def _vectors(reading: TimeReading) -> Steps[Any]:
     return (yield Embed(tuple(dict.fromkeys((reading.topic, *reading.anchors)))))
 
 
-def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_]:
-    """By number of the fact: known to be of another time than the question asks for."""
+def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_] | None:
+    """By number of the fact: known to be of another time than the question asks for; None when nothing is."""
+    if picked.excluded is None and not picked.untimely:
+        return None
     count = len(inquiry.corpus.statements.facts)
     untimely = np.zeros(count, bool) if picked.excluded is None else picked.excluded.copy()
     untimely[[number for name in picked.untimely if (number := inquiry.fact_number(name)) >= 0]] = True

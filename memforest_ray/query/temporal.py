@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from memforest_ray.facts.expressions import AnyYear, find_any_year, find_times
 from memforest_ray.facts.words import word_set, words
 from memforest_ray.index.table import UNKNOWN, Integers
-from memforest_ray.query.directions import MEASURED, Direction, Look, look
+from memforest_ray.query.directions import MEASURED, Direction, Look, look, plain_words
 from memforest_ray.trees.leaves import day_of
 
 __all__ = [
@@ -94,11 +94,18 @@ _AHEAD: Final = re.compile(
     r"|会(?:去|在)|将|打算|计划|下次|होगा|होगी|करेगा|करेगी|जाएगा|जाएगी",
     re.IGNORECASE,
 )
+_AHEAD_WORDS: Final = word_set(
+    "will won going gonna about upcoming coming scheduled plan plans planned planning intend intends intended "
+    "intending next"
+)
+"""Of which one stands in every plain text that has a sign."""
 _PAST: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 
 
 def looks_ahead(text: str) -> bool:
     """Whether a question asks for what is to come, or was planned: "What did she do next?" does not."""
+    if text.isascii() and _AHEAD_WORDS.isdisjoint(plain_words(text)):
+        return False
     signs = {match[0].lower() for match in _AHEAD.finditer(text)}
     return bool(signs - {"next"} or (signs and not _PAST.search(text)))
 

@@ -1,8 +1,12 @@
 """How an edit keeps a tree balanced: split, borrow, merge, copying only the paths that it touches.
 
 Rules: appending fills nodes (a full right-most one starts a sibling); an insert in the middle splits in
-halves; a node below ceil(k/2) children borrows from a sibling or merges with it; only the right spine may be
-thinner; a root has at least two children or is a leaf.
+halves, a node of leaves when it has more than k, one of nodes when it has half as many more; a node below ceil(k/2)
+children borrows from a sibling or merges with it; only the right spine may be thinner; a root has at least two children
+or is a leaf.
+
+The room above the leaves is for what comes late, here and there, into a tree that has grown by appending: without it
+each of these splits a large node, and two halves have to be summarised anew where one takes in a line.
 """
 
 from bisect import bisect_right
@@ -13,7 +17,7 @@ from typing import TypeAlias
 from memforest_ray.ids import NodeId, ScopeId
 from memforest_ray.trees.nodes import Child, Leaf, Node, OrderKey
 
-__all__ = ["Surgery"]
+__all__ = ["Surgery", "children_max"]
 
 _Part: TypeAlias = tuple[Child, ...]
 """Children of a node that is not made yet."""
@@ -21,6 +25,11 @@ _Part: TypeAlias = tuple[Child, ...]
 
 def _order(leaf: Leaf) -> OrderKey:
     return leaf.order
+
+
+def children_max(k: int) -> int:
+    """Most children of a node above nodes, where appending fills it with `k`."""
+    return k + k // 2
 
 
 class Surgery:
@@ -34,6 +43,7 @@ class Surgery:
         self.scope = scope
         self.k = k
         self.half = (k + 1) // 2
+        self.most = children_max(k)
         self.opened: dict[NodeId, Node] = {}
         self.made: dict[NodeId, Node] = {}
 
@@ -62,9 +72,9 @@ class Surgery:
         append = last and not remove and insert[0].order > node.last
         children = self._open(node)
         if node.level == 1:
-            return self._cut(self._merge(children, insert, remove), append=append)
+            return self._cut(self._merge(children, insert, remove), append=append, held=len(children))
         settled = self._settle(self._descend(children, insert, remove, last), last=last)
-        return self._cut(settled, append=append)
+        return self._cut(settled, append=append, held=len(children))
 
     def _descend(
         self, children: _Part, insert: Sequence[Leaf], remove: Sequence[Leaf], last: bool
@@ -120,15 +130,21 @@ class Surgery:
         nodes = [child for child in below if isinstance(child, Node)]
         return self._cut(self._settle(nodes, last=last) if nodes else below, append=False)
 
-    def _cut(self, kids: Sequence[Child], *, append: bool) -> list[_Part]:
-        """Parts of at most k: full ones and a rest when appending, else equal ones, none of them thin."""
+    def _cut(self, kids: Sequence[Child], *, append: bool, held: int = 0) -> list[_Part]:
+        """What becomes of so many siblings: one part if they have room in one, else several.
+
+        When appending these are full ones and a rest, the first of them what was together (`held`) if that is more;
+        else equal ones, none of them thin.
+        """
         total = len(kids)
-        if total <= self.k:
+        full = max(self.k, held) if append else self.k if total and isinstance(kids[0], Leaf) else self.most
+        if total <= full:
             return [tuple(kids)] if kids else []
         if append:
-            return [tuple(kids[start : start + self.k]) for start in range(0, total, self.k)]
-        number = -(-total // self.k)
-        ends = [total * place // number for place in range(number + 1)]
+            ends = [0, *range(full, total, self.k), total]
+        else:
+            number = -(-total // self.k)
+            ends = [total * place // number for place in range(number + 1)]
         return [tuple(kids[start:end]) for start, end in pairwise(ends)]
 
     def _open(self, kid: Node | _Part) -> _Part:

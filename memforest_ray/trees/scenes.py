@@ -170,18 +170,22 @@ class Scenes:
         vector_of: VectorOf,
     ) -> "Scenes":
         """From stored rows. Raises CorruptState when one names a fact that is not there, or not its own."""
-        work = _Work(cls(thresholds))
-        for name in sorted(rows):
-            gate, members = rows[name]["gate"], [fact_of(FactId(fact)) for fact in rows[name]["members"]]
+        by_id: dict[SceneId, Scene] = {}
+        scene_of: dict[FactId, SceneId] = {}
+        gates: dict[str, dict[SceneId, None]] = {}
+        for name, row in sorted(rows.items()):
+            members = [fact_of(FactId(fact)) for fact in row["members"]]
             facts = [fact for fact in members if fact is not None]
             if not facts or len(facts) != len(members):
                 raise CorruptState(f"scene {name} holds a fact that is not there; nothing was changed", scene=name)
-            vectors = np.stack([vector_of(fact) for fact in facts]).astype(np.float64)
-            scene = _found(gate, facts, vectors)
-            if scene.id != name or any(fact.id in work.scene_of for fact in facts):
+            vectors = np.concatenate([vector_of(fact) for fact in facts]).reshape(len(facts), -1)
+            scene = _found(row["gate"], facts, vectors)
+            if scene.id != name or any(fact in scene_of for fact in scene.members):
                 raise CorruptState(f"scene {name} is not what its row says; nothing was changed", scene=name)
-            work.put(scene)
-        return work.finish().scenes
+            by_id[scene.id] = scene
+            scene_of.update(dict.fromkeys(scene.members, scene.id))
+            gates.setdefault(scene.gate, {})[scene.id] = None
+        return cls(thresholds, Map(by_id), Map(scene_of), Map({gate: Map(names) for gate, names in gates.items()}))
 
 
 def _companies(together: Iterable[Sequence[FactId]], arriving: dict[FactId, Routable]) -> Iterator[list[Routable]]:
@@ -201,9 +205,9 @@ def _alone(together: Iterable[Sequence[FactId]], arriving: dict[FactId, Routable
     return [arriving.pop(name) for name in names if name in arriving]
 
 
-def _found(gate: str, facts: Sequence[Routable], vectors: Sums) -> Scene:
-    ids = tuple(fact.id for fact in facts)
-    return Scene(gate, ids, tuple(fact.source_ms for fact in facts), vectors.sum(axis=0))
+def _found(gate: str, facts: Sequence[Routable], vectors: NDArray[np.floating[Any]]) -> Scene:
+    ids = tuple([fact.id for fact in facts])
+    return Scene(gate, ids, tuple([fact.source_ms for fact in facts]), vectors.sum(axis=0, dtype=np.float64))
 
 
 class _Work:
@@ -263,7 +267,7 @@ class _Work:
         for company in companies:
             known = [(fact, vector) for fact in company if (vector := vector_of(fact)).any()]
             if known:
-                vectors = np.stack([vector for _, vector in known]).astype(np.float64)
+                vectors = np.stack([vector for _, vector in known])
                 scene = _found(company[0].domain, [fact for fact, _ in known], vectors)
                 self.put(scene)
                 grown.setdefault(scene.gate, set()).add(scene.id)

@@ -5,14 +5,15 @@ A forest has thousands of trees and a question looks into ten. What all of them 
 their ids is found when it is read.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from immutables import Map
 
 from memforest_ray.errors import CorruptState
-from memforest_ray.ids import ItemId, ScopeId
+from memforest_ray.ids import ItemId, NodeId, ScopeId
 from memforest_ray.trees.edits import Placements, Trees
 from memforest_ray.trees.nodes import Child, Leaf
 from memforest_ray.trees.tree import MemTree, names_node, rebuild
@@ -49,11 +50,10 @@ class StoredTree(MemTree):
         return MemTree, (self.scope, self.k, self.root)
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """One node, as its row tells of it."""
 
-    name: str
+    name: NodeId
     scope: ScopeId
     level: int
     children: tuple[str, ...]
@@ -76,9 +76,9 @@ class StoredForest:
         leaf_of: Leaves,
     ) -> None:
         self._rows = node_rows
-        self._latest: dict[str, int | None] = dict(latest)
+        self._latest = latest
         self._leaves = _Leaves(leaf_of)
-        self._scopes: dict[str, set[ScopeId]] = {}
+        self._scopes: defaultdict[str, list[ScopeId]] = defaultdict(list)
         self.outlines: list[Outline] = []
         """Children before parents."""
         trees: dict[ScopeId, MemTree] = {}
@@ -93,37 +93,35 @@ class StoredForest:
         if root is None:
             return MemTree(scope, row["k"])
         if names_node(root):
-            self.outlines.extend(self._outlined(scope, root, None))
+            self._outlined(scope, root, None)
         else:
-            self._place(scope, root, root)
+            self._placed(scope, root, [root])
         return StoredTree(scope, row["k"], _Reading(scope, row["k"], root, self._rows, self._leaves))
 
-    def _outlined(self, scope: ScopeId, name: str, level: int | None) -> Iterator[Outline]:
-        """A node's outline, after those below it."""
+    def _outlined(self, scope: ScopeId, name: str, level: int | None) -> int | None:
+        """Outline a node, after those below it; its latest source time."""
         row = self._rows.get(name)
         if row is None:
             raise _corrupt(scope, name, "it is not there")
         if level is not None and row["level"] != level:
             raise _corrupt(scope, name, f"it is of level {row['level']}, not {level}")
-        level, children = row["level"], row["children"]
-        for child in children:
-            if level > 1:
-                yield from self._outlined(scope, child, level - 1)
-            else:
-                self._place(scope, name, child)
-        times = [self._latest[child] for child in children]
-        latest = None if not times or None in times else max(times)  # type: ignore[type-var]  # None is not among them
-        self._latest[name] = latest
-        yield Outline(name, scope, level, tuple(children), latest)
-
-    def _place(self, scope: ScopeId, node: str, item: str) -> None:
-        if item not in self._latest:
-            raise _corrupt(scope, node, f"its item {item} is not there")
-        found = self._scopes.get(item)
-        if found is None:
-            self._scopes[item] = {scope}
+        level, children = row["level"], tuple(row["children"])
+        if level > 1:
+            times = [self._outlined(scope, child, level - 1) for child in children]
         else:
-            found.add(scope)
+            times = self._placed(scope, name, children)
+        latest = None if not times or None in times else max(times)  # type: ignore[type-var]  # None is not among them
+        self.outlines.append(Outline(NodeId(name), scope, level, children, latest))
+        return latest
+
+    def _placed(self, scope: ScopeId, node: str, items: Sequence[str]) -> list[int | None]:
+        """Place the items of a lowest node; their latest source times."""
+        latest, scopes = self._latest, self._scopes
+        for item in items:
+            if item not in latest:
+                raise _corrupt(scope, node, f"its item {item} is not there")
+            scopes[item].append(scope)
+        return [latest[item] for item in items]
 
 
 class _Leaves:

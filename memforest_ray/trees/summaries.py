@@ -10,19 +10,21 @@ nodes above an insert in the middle need not wait either, and most refreshes are
 the summary is found again stays that of the parts.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
-from memforest_ray.ids import NodeId, ScopeId, digest
+from memforest_ray.ids import MentionId, NodeId, ScopeId
 from memforest_ray.trees.nodes import Child, Leaf, Node, Range
 from memforest_ray.trees.parts import PARTS_CHARS_MAX, RECENT_LEAVES_MAX, SUMMARY_CHARS_MAX, parts
 from memforest_ray.trees.selection import select_lines
+from memforest_ray.trees.summary import Inherited, Source, Summary, summary_inputs, summary_of_row, summary_row
 
 __all__ = [
     "CONCAT_CHARS_MAX",
     "SUMMARY_CHARS_ASKED",
     "SUMMARY_CHARS_MAX",
+    "Inherited",
     "RefreshPlan",
     "SelectionSummarizer",
     "Source",
@@ -41,21 +43,9 @@ CONCAT_CHARS_MAX: Final = 640
 SUMMARY_CHARS_ASKED: Final = 480
 """120 tokens: what a model is asked for at most. Its time goes by the length of what it writes."""
 EXCERPTED_MAX: Final = 2 / 3
-"""Of its leaves a node may be shown excerpts for so many: what is built anew as a whole is built from summaries."""
-
-Source: TypeAlias = Literal["concat", "select", "model"]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What stands for an interval of leaves."""
-
-    text: str
-    inputs: str
-    """Hash of its parts' texts and of what summarises them; empty for the stand-in of a failure."""
-    source: Source
-    stale: bool = False
-    """It, or a summary below it, stands in for one that failed or has not been made yet."""
+"""Of its leaves a node may be shown for so many what was picked out of the leaves themselves: what is built anew as a
+whole is built from summaries.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +121,6 @@ def _newest(texts: Iterable[str], chars_max: int) -> str:
 Extract: TypeAlias = Callable[[Iterable[str], int], str]
 
 
-def summary_inputs(texts: Sequence[str], model: str) -> str:
-    """The hash under which a summary is found again."""
-    return digest(model, *texts)
-
-
-def summary_row(summary: Summary) -> dict[str, Any]:
-    """What is stored of a summary under its node's id."""
-    return {
-        "text": summary.text,
-        "inputs": summary.inputs,
-        "source": summary.source,
-        "stale": summary.stale,
-    }
-
-
-def summary_of_row(row: Mapping[str, Any]) -> Summary:
-    """The summary that a row tells of."""
-    return Summary(row["text"], row["inputs"], row["source"], row["stale"])
-
-
 def recent_leaves(model: str) -> int:
     """What `parts` is asked with: none where no call is made that could be waited for."""
     return 0 if model == SelectionSummarizer.model else RECENT_LEAVES_MAX
@@ -165,7 +135,6 @@ class _Job:
     """Whose parts hold this node."""
     waiting: int = 0
     """Parts whose summary is still to come."""
-    priority: int = 0
     depth: int = 0
     """Longest chain of requests that ended here."""
     texts: tuple[str, ...] = ()
@@ -182,6 +151,8 @@ class _Job:
     """The lines of its parts that say most: for those above it that do not wait."""
     early: tuple[str, "Source"] | None = None
     """What came of it before its parts had their summaries."""
+    inherited: Inherited | None = None
+    """What it takes over: then it is not asked about at all."""
 
 
 class RefreshPlan:
@@ -201,10 +172,13 @@ class RefreshPlan:
         reusable: Iterable[Summary] = (),
         recent: int | None = None,
         eager: bool = False,
+        heirs: Callable[[ScopeId, Node], Inherited | None] | None = None,
     ) -> None:
         """`recent`: for `parts`; by default none where no call is made that could be waited for. `eager`: nothing waits
-        for a summary that is being made, where it can be shown what that is made of.
+        for a summary that is being made, where it can be shown what that is made of. `heirs`: what a node takes over
+        that would be asked about otherwise (`trees/heirs.py`).
         """
+        self._heirs = None if model == SelectionSummarizer.model else heirs
         self._eager = eager
         self._summaries = summaries
         self._model = model
@@ -216,14 +190,14 @@ class RefreshPlan:
         self._results: dict[NodeId, Summary] = {}
         self._asked: dict[str, list[_Job]] = {}  # by inputs: one request serves all that ask the same
         self._ready: list[_Job] = []
-        self._blocked: list[_Job] = []
+        self._blocked: dict[NodeId, _Job] = {}
         """Those that may have become such that they need not wait."""
         self._failures: dict[NodeId, str] = {}
         for scope, node in nodes:
             self._plan(scope, node)
         self._link()
         self._settle([job for job in self._jobs.values() if not job.waiting])
-        self._blocked += [job for job in self._jobs.values() if job.waiting]
+        self._blocked |= {job.node.id: job for job in self._jobs.values() if job.waiting and not self._inherited(job)}
 
     def _plan(self, scope: ScopeId, node: Node) -> None:
         if node.id in self._jobs:
@@ -243,8 +217,6 @@ class RefreshPlan:
                 if needed is not None:
                     needed.needed_by.append(job)
                     job.waiting += 1
-        for job in sorted(self._jobs.values(), key=lambda job: -job.node.level):
-            job.priority = 1 + max((above.priority for above in job.needed_by), default=0)
 
     @property
     def finished(self) -> bool:
@@ -281,13 +253,14 @@ class RefreshPlan:
         if hasten:
             self._hasten()
         jobs, self._ready = self._ready, []
-        jobs.sort(key=lambda job: (-job.priority, job.node.first, job.scope))
-        return [
-            SummaryRequest(
-                job.node.id, job.scope, job.shown, job.node.source_ms, job.node.event_ms, job.priority, self._chars_max
-            )
-            for job in jobs
-        ]
+        jobs.sort(key=lambda job: (job.node.first, job.scope))
+        return sorted(map(self._request, jobs), key=lambda request: -request.priority)
+
+    def _request(self, job: _Job) -> SummaryRequest:
+        node = job.node
+        return SummaryRequest(
+            node.id, job.scope, job.shown, node.source_ms, node.event_ms, _way_up(job), self._chars_max
+        )
 
     def done(self, node_id: NodeId, text: str, source: Source = "model") -> None:
         """A request came back. A blank text counts as a failure, one that is too long is cut by selection."""
@@ -343,10 +316,22 @@ class RefreshPlan:
             return self._resolve(job, *job.early, asked=True)
         known = self._known.get(job.inputs)
         if known is not None:
-            return self._resolve(job, known.text, known.source)
+            return self._resolve(job, known.text, known.source, known.also, inherited=known.inherited)
+        taken = None if job.asked else self._inherited(job)
+        if taken is not None:
+            return self._resolve(job, taken.text, "model", taken.also, inherited=True)
         if not job.asked:
             self._ask(job, job.texts, job.depth)
         return []
+
+    def _inherited(self, job: _Job) -> Inherited | None:
+        """The summary that it takes over, or has taken over in an earlier plan."""
+        own = self._summaries.get(job.node.id)
+        if own is not None and own.inherited:
+            job.inherited = Inherited(own.text, own.also)
+        elif job.inherited is None and self._heirs is not None:
+            job.inherited = self._heirs(job.scope, job.node)
+        return job.inherited
 
     def _ask(self, job: _Job, texts: tuple[str, ...], depth: int) -> None:
         job.shown, job.asked, job.asked_depth = texts, summary_inputs(texts, self._model), depth
@@ -358,17 +343,21 @@ class RefreshPlan:
 
     def _hasten(self) -> None:
         """Ask for what waits for summaries that are being made, if it can be shown what those are made of instead."""
-        blocked, self._blocked = self._blocked, []
-        for job in blocked if self._eager else ():
-            if job.waiting and not job.asked:
-                found = self._unfolded(job, excerpts=False) or self._unfolded(job, excerpts=True)
+        blocked, self._blocked = self._blocked, {}
+        for job in blocked.values() if self._eager else ():
+            if job.waiting and not (job.asked or job.inherited):
+                ways = (self._unfolded(job, excerpts=excerpts) for excerpts in ("none", "ready", "asked"))
+                found = next((way for way in ways if way is not None), None)
                 if found is not None:
                     self._ask(job, *found)
 
-    def _unfolded(self, job: _Job, *, excerpts: bool) -> tuple[tuple[str, ...], int] | None:
+    def _unfolded(
+        self, job: _Job, *, excerpts: Literal["none", "ready", "asked"]
+    ) -> tuple[tuple[str, ...], int] | None:
         """What a node can be shown now, and how many calls that took; None when it would be too much.
 
-        `excerpts`: of what waits below it only the lines that say most, if there is enough else.
+        `excerpts`: of what is being made below it only the lines that say most, if there is enough else: nowhere, where
+        that waits for nothing itself, or wherever it has been asked for.
         """
         shown: list[str] = []
         chars = depth = excerpted = 0
@@ -378,17 +367,21 @@ class RefreshPlan:
             below = self._jobs.get(part.id) if isinstance(part, Node) else None
             if below is None or part.id in self._results:
                 shown.append(self._text(part))
-            elif excerpts and not below.waiting:
-                excerpted += below.node.count
+            elif below.early is not None:
+                shown.append(below.early[0])
+            elif below.inherited is not None:
+                shown.append(below.inherited.text)
+            elif excerpts != "none" and (not below.waiting or (excerpts == "asked" and below.asked)):
+                excerpted += sum(isinstance(each, Leaf) for each in below.parts)
                 if excerpted > EXCERPTED_MAX * job.node.count:
                     return None
-                shown.append(below.excerpt or _selected(below.texts, SUMMARY_CHARS_MAX))
+                shown.append(below.excerpt or _selected(below.shown or below.texts, SUMMARY_CHARS_MAX))
                 below.excerpt = shown[-1]
             else:
                 left += reversed(below.parts)
                 continue
             chars += len(shown[-1])
-            depth = max(depth, 0 if below is None else below.depth)
+            depth = max(depth, 0 if below is None else below.asked_depth + 1 if below.early else below.depth)
             if chars > PARTS_CHARS_MAX:
                 return None
         return tuple(shown), depth
@@ -397,6 +390,7 @@ class RefreshPlan:
         """An answer; one that came early is kept until its inputs are known, under which it is found again."""
         if job.waiting:
             job.early = text, source
+            self._look_again(job)
             return []
         return self._resolve(job, text, source, asked=True)
 
@@ -406,14 +400,37 @@ class RefreshPlan:
     def _summary(self, node_id: NodeId) -> Summary:
         return self._results.get(node_id) or self._summaries[node_id]
 
-    def _resolve(self, job: _Job, text: str, source: Source, *, asked: bool = False) -> list[_Job]:
+    def _resolve(
+        self,
+        job: _Job,
+        text: str,
+        source: Source,
+        also: tuple[MentionId, ...] = (),
+        *,
+        inherited: bool = False,
+        asked: bool = False,
+    ) -> list[_Job]:
         """Gives a node its summary; the jobs that this makes ready."""
         stale = any(isinstance(part, Node) and self._summary(part.id).stale for part in job.parts)
-        return self._finish(job, Summary(text, job.inputs, source, stale), asked=asked)
+        also = self._beside(job, also)
+        return self._finish(job, Summary(text, job.inputs, source, stale, also, inherited), asked=asked)
 
     def _stand_in(self, job: _Job, extract: Extract) -> list[_Job]:
         text = extract(job.shown, SUMMARY_CHARS_MAX)
-        return self._finish(job, Summary(text, "", "select", stale=True), asked=True)
+        return self._finish(job, Summary(text, "", "select", stale=True, also=self._beside(job)), asked=True)
+
+    def _beside(self, job: _Job, also: tuple[MentionId, ...] = ()) -> tuple[MentionId, ...]:
+        """`also`, and what its parts may tell of beside their leaves: whatever is made of them may tell that, too."""
+        found = set(also)
+        for part in job.parts:
+            if isinstance(part, Node):
+                summary = self._results.get(part.id) or self._summaries.get(part.id)
+                below = self._jobs.get(part.id)
+                if summary is not None:
+                    found.update(summary.also)
+                if below is not None and part.id not in self._results:
+                    found.update(self._beside(below, below.inherited.also if below.inherited else ()))
+        return tuple(sorted(found))
 
     def _finish(self, job: _Job, summary: Summary, *, asked: bool) -> list[_Job]:
         if asked:
@@ -423,6 +440,23 @@ class RefreshPlan:
         for above in job.needed_by:
             above.depth = max(above.depth, job.depth)
             above.waiting -= 1
-            if above.node.id not in self._results:
-                (self._blocked if above.waiting else ready).append(above)
+            if not above.waiting and above.node.id not in self._results:
+                ready.append(above)
+        self._look_again(job)
         return ready
+
+    def _look_again(self, job: _Job) -> None:
+        """Something can be told of it now: those that wait for it, also by way of others, may be shown that."""
+        self._blocked |= {above.node.id: above for above in _all_above(job) if above.waiting and not above.asked}
+
+
+def _way_up(job: _Job) -> int:
+    """Summaries on the longest way to the root that wait for it, itself included. What was asked for early does not."""
+    return 1 + max((_way_up(above) for above in job.needed_by if not above.asked), default=0)
+
+
+def _all_above(job: _Job) -> Iterator[_Job]:
+    """All that wait for it, also by way of others."""
+    for above in job.needed_by:
+        yield above
+        yield from _all_above(above)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, ScopeId
+from memforest_ray.trees.balance import children_max
 from memforest_ray.trees.joining import Joining
 from memforest_ray.trees.nodes import UNKNOWN_MS, Child, Leaf, Node, OrderKey, node_row, order_key
 
@@ -43,7 +44,7 @@ class MemTree:
 
     scope: ScopeId
     k: int
-    """Most children of a node; fixed when the tree is born."""
+    """Children of a full node; above the lowest nodes half as many more have room. Fixed when the tree is born."""
     root: Child | None = None
 
     def __post_init__(self) -> None:
@@ -257,7 +258,8 @@ def check_tree(tree: MemTree, *, joined: bool = False) -> None:
 
 def _check_node(tree: MemTree, node: Node, *, thin_allowed: bool, joined: bool) -> None:
     least = 1 if thin_allowed else (tree.k + 1) // 2
-    assert least <= len(node.children) <= tree.k, f"{node} has {len(node.children)} children"
+    most = tree.k if node.level == 1 else children_max(tree.k)
+    assert least <= len(node.children) <= most, f"{node} has {len(node.children)} children"
     made = Node.of(tree.scope, node.children)
     fields = ("id", "level", "count", "first", "last", "source_ms", "undated", "event_ms")
     assert all(getattr(made, name) == getattr(node, name) for name in fields), f"{node} tells of its leaves"

@@ -74,3 +74,9 @@ def test_workers_find_our_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths[: len(set(environment.roots()))] == list(dict.fromkeys(environment.roots()))
     assert paths[-1] == str(Path("relative").resolve())
     assert "RAY_ADDRESS" not in given
+
+
+def test_workers_keep_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the surroundings say: else each forest that starts would compile this package."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert "PYTHONDONTWRITEBYTECODE" not in environment.head_environment()

@@ -1,7 +1,9 @@
 """What an actor's process logs of its calls: who as a hash, which write, which version, how it ended."""
 
 import asyncio
+import gc
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,10 +45,9 @@ def open_driver(*_: Any) -> _Driver:
     return _Driver()
 
 
-async def test_calls_are_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    """One JSON line a call, in the actor's log; what was said stands in none."""
+@pytest.fixture
+def actor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[UserForestActor]:
+    """One without a cluster."""
 
     async def nothing(*_: Any) -> None:
         return None
@@ -57,7 +58,19 @@ async def test_calls_are_told(
     settings = Settings(
         store=f"file://{tmp_path}", driver="tests.actors.test_lines:open_driver", log_format="json", log_level="info"
     )
-    actor = UserForestActor(ForestConfig("uf-1", UserId("ann@example.org"), settings, OFFLINE))
+    yield UserForestActor(ForestConfig("uf-1", UserId("ann@example.org"), settings, OFFLINE))
+    configure("text", "warning")
+    gc.unfreeze()
+
+
+async def _ended() -> None:
+    """What the actor does beside its calls."""
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+
+
+async def test_calls_are_told(actor: UserForestActor, capsys: pytest.CaptureFixture[str]) -> None:
+    """One JSON line a call, in the actor's log; what was said stands in none."""
     await actor.call("ingest", {"session": SECRET}, OpId("op-1"), 0)
     await actor.call("ingest", {"session": SECRET}, OpId("op-2"), 0)
     await actor.call("query", {"request": SECRET}, None, 0)
@@ -71,6 +84,16 @@ async def test_calls_are_told(
     ]
     assert {line["user"] for line in lines} == {user_hash(UserId("ann@example.org"))[:12]}
     assert SECRET not in err
-    configure("text", "warning")
-    for task in asyncio.all_tasks() - {asyncio.current_task()}:
-        task.cancel()
+    await _ended()
+
+
+async def test_what_is_open_is_frozen_once(actor: UserForestActor) -> None:
+    """After the first answer, when the forest stands: no collection looks through it. What comes later is young."""
+    gc.unfreeze()
+    assert gc.get_freeze_count() == 0
+    await actor.call("query", {"request": SECRET}, None, 0)
+    assert gc.get_freeze_count() > 0
+    gc.unfreeze()
+    await actor.call("query", {"request": SECRET}, None, 0)
+    assert gc.get_freeze_count() == 0
+    await _ended()

@@ -1,15 +1,20 @@
 """Merging finished memories against writing their sessions into a growing one. Run by hand:
 
     python -m tests.benchmarks.merge LOCOMO.json [--simulated] [--latency S] [--conversations N] [--forests FOLDER]
+        [--by-session N,...]
 
 Each conversation of the file is cut in three by sessions: nine forests for three conversations. They are built one by
 one, each timed; then, for N = 2 to 9, forest N is merged into the growing memory, and the sessions of forest N are
 written into another one that grows by writing. The first of both is one forest, copied by a merge and by a write.
 
-*Marginal* ratio: write forest N's sessions / merge the finished forest N. *Cumulative* ratio: write the sessions of
-forests 1 to N / (build the largest of them + merge all N), the forests having been built side by side, so that it
-cannot exceed N. The second number of each is for merges with `wait="facts"`: the summaries along their seams follow.
+*Marginal* ratio: write forest N's sessions, all at once, / merge the finished forest N. *Cumulative* ratio: write the
+sessions of forests 1 to N / (build the largest of them + merge all N), the forests having been built side by side, so
+that it cannot exceed N. The second number of each is for merges with `wait="facts"`: the summaries along their seams
+follow.
 At the end cells, facts, placements and leaf orders of the two memories are compared.
+
+With --by-session a second run writes, for each N named, the sessions of forest N one after the other, as they come in
+life, into a memory of the forests before it, and merges forest N into another such memory; nothing else.
 
 With --forests a first run only builds the forests, in that folder, and notes how long each took; a second run goes on
 from there: for who has the machine to himself for a few minutes at a time only.
@@ -105,8 +110,28 @@ async def build(settings: Settings, parts: list[tuple[str, list[Session]]]) -> l
         return [await spent(made.user(user).ingest_many(sessions)) for user, sessions in parts]
 
 
-async def run(path: str, conversations: int, url: str | None, forests: Path | None) -> None:
-    """Build, write, merge, compare; prints the table."""
+async def one_by_one(made: mf.AsyncClient, user: str, sessions: Sequence[Session]) -> None:
+    """Write sessions as they come in life: the next when the one before is refreshed."""
+    for session in sessions:
+        await made.user(user).ingest(session)
+
+
+async def by_session(settings: Settings, parts: list[tuple[str, list[Session]]], count: int) -> None:
+    """Forest `count` into a memory of those before it: by a merge, and by writes one after the other; prints a line."""
+    source, sessions = parts[count - 1]
+    async with client(settings) as made:
+        for user in (written := f"written-{count}", merged := f"merged-{count}"):
+            for before, _ in parts[: count - 1]:
+                await made.user(user).merge_from(before)
+        write = await spent(one_by_one(made, written, under(source, sessions)))
+        merge = await spent(made.user(merged).merge_from(source))
+    each = f"{len(sessions)} sessions one after the other {write:.2f} s, merged {merge:.2f} s"
+    print(f"N = {count}, {source}: {each}, {write / merge:.1f} times")
+    print(f"equal: {await same(settings, written, merged)}")
+
+
+async def run(path: str, conversations: int, url: str | None, forests: Path | None, one: Sequence[int] = ()) -> None:
+    """Build, write, merge, compare; prints the table. `one`: see --by-session."""
     parts = cut(path, conversations)
     with tempfile.TemporaryDirectory() as folder:
         settings = settings_of(folder, url)
@@ -117,6 +142,10 @@ async def run(path: str, conversations: int, url: str | None, forests: Path | No
             shutil.copytree(forests, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(noted.name))
         else:
             noted.write_text(json.dumps(await build(settings_of(str(forests), url), parts)))
+            return
+        for count in one:
+            await by_session(settings, parts, count)
+        if one:
             return
         async with client(settings) as made:
             writes = [await spent(made.user("written").ingest_many(under(*part))) for part in parts]
@@ -156,16 +185,18 @@ def main() -> None:
     parser.add_argument("--latency", type=float, help="every simulated call takes so long")
     parser.add_argument("--conversations", type=int, default=3, help="of the file, from its first")
     parser.add_argument("--forests", type=Path, help="a folder in which forests are built, or were by the same code")
+    parser.add_argument("--by-session", default="", help="these N, comma-separated, with sessions one by one")
     given = parser.parse_args()
+    one = [int(number) for number in given.by_session.split(",") if number]
     if given.forests is not None:
         given.forests.mkdir(parents=True, exist_ok=True)
     options = {} if given.latency is None else {"latency": given.latency}
     if not given.simulated:
-        asyncio.run(run(given.path, given.conversations, None, given.forests))
+        asyncio.run(run(given.path, given.conversations, None, given.forests, one))
         return
     with simulated(**options) as url:
         print(f"SIMULATED model server, {options or 'latencies of a real one'}")
-        asyncio.run(run(given.path, given.conversations, url, given.forests))
+        asyncio.run(run(given.path, given.conversations, url, given.forests, one))
 
 
 if __name__ == "__main__":

@@ -110,6 +110,11 @@ class FakeClient:
     def users(self, prefix: str = "") -> list[str]:
         return [user for user in self.given("users") if user.startswith(prefix)]
 
+    def warm(self, users: list[str]) -> dict[str, int | MemForestError]:
+        self.asked.extend(("warm", user, {}) for user in users)
+        found: dict[str, int | MemForestError] = self.given("warm")
+        return found
+
     def delete_user(self, user: str) -> list[str]:
         self.asked.append(("delete", user, {}))
         return ["ann"]

@@ -221,3 +221,12 @@ def test_no_answer_of_an_unknown_user(program: Program, fake: FakeClient) -> Non
     fake.answers["ask"] = Answer("not in memory", False, (), empty)
     run = program("ask", "bob", "Where?")
     assert (run.code, run.out) == (0, "not in memory\nbob: nothing is remembered yet\n")
+
+
+def test_why_there_is_no_answer_is_said_once(program: Program, fake: FakeClient) -> None:
+    """Where the answer says it already, no second line does."""
+    empty = Result(0, (), Trace("embed", ()), EmptyReason.NO_MEMORY, "nothing is remembered yet")
+    fake.answers["ask"] = Answer("Not in memory: nothing is remembered yet.", False, (), empty)
+    assert program("ask", "nobody", "Where did Bob live?").out.count("nothing is remembered yet") == 1
+    fake.answers["ask"] = Answer("I cannot say.", False, (), empty)
+    assert "nobody: nothing is remembered yet" in program("ask", "nobody", "Where did Bob live?").out

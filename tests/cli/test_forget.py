@@ -1,5 +1,7 @@
 """`memforest forget`: exactly one thing at a time."""
 
+import io
+
 import pytest
 
 from tests.cli.conftest import FakeClient, Program
@@ -52,3 +54,41 @@ def test_everything_deletes_the_user(program: Program, fake: FakeClient) -> None
     run = program("forget", "bob", "--everything", "--json")
     assert run.data == {"user": "bob", "deleted": True, "copies": ["ann"]}
     assert fake.asked == [("delete", "bob", {})]
+
+
+class Terminal(io.StringIO):
+    """What somebody types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2), ("", 2)])
+def test_at_a_terminal_everything_has_to_be_confirmed(
+    program: Program, fake: FakeClient, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    """Anything but yes changes nothing, and is told as bad input."""
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    run = program("forget", "bob", "--everything")
+    assert (run.code, "Erase the whole memory of bob" in run.err) == (code, True)
+    assert fake.asked == ([] if code else [("delete", "bob", {})])
+    assert ("nothing was changed" in run.err) is bool(code)
+
+
+@pytest.mark.parametrize("arguments", [["--everything", "--yes"], ["--everything", "-y", "--json"]])
+def test_who_says_yes_is_not_asked(
+    program: Program, fake: FakeClient, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """It is for scripts that run at a terminal."""
+    monkeypatch.setattr("sys.stdin", Terminal())
+    assert program("forget", "bob", *arguments).code == 0
+    assert fake.asked == [("delete", "bob", {})]
+
+
+def test_parts_are_forgotten_without_a_question(
+    program: Program, fake: FakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who names what he means has said it."""
+    monkeypatch.setattr("sys.stdin", Terminal())
+    assert program("forget", "bob", "--session", "s1").code == 0
+    assert [verb for verb, *_ in fake.asked] == ["forget"]

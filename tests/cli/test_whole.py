@@ -62,7 +62,7 @@ def test_a_conversation_is_remembered_and_part_of_it_forgotten(program: Program)
     assert (before["sessions"], after["sessions"]) == (16, 15)
     assert "bob-08#7" not in _turn_ids(program("query", "bob", question, "--json").data)
     assert program("forget", "bob", "--session", "bob-08").code == 2
-    assert program("forget", "bob", "--everything").code == 0
+    assert program("forget", "bob", "--everything", "--yes").code == 0
     assert program("users", "--json").data == {"users": []}
 
 
@@ -72,7 +72,7 @@ def test_a_user_without_memory_is_no_failure(program: Program, arguments: list[s
     """An empty result that says so."""
     run = program(*arguments)
     assert run.code == 0
-    assert "nobody" in run.out
+    assert "nothing is remembered" in run.out
 
 
 @pytest.mark.usefixtures("store")

@@ -24,16 +24,26 @@ def test_the_script_has_no_faults() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+STAND_INS = {
+    "scontrol": 'printf "node-a\\nnode-b\\n"',
+    # The address of the first node is asked for on the last one; all else is a step that lasts until it is stopped.
+    "srun": """case "$*" in
+*getent*) echo "$@" >"$HOME/asked"; echo "10.0.0.1 STREAM node-a" ;;
+*) echo "$@" >"$HOME/others"; exec sleep 60 ;;
+esac""",
+    "ray": 'echo "$@" >>"$HOME/ray"; test "$1" != start || test ! -e "$HOME/broken"',
+    "python": """echo "$@" >>"$HOME/python"
+case "$1" in -) cat >"$HOME/waiting"; until test -s "$HOME/others"; do :; done; test ! -e "$HOME/alone" ;; esac""",
+}
+
+
 @pytest.fixture
 def surroundings(tmp_path: Path) -> dict[str, str]:
-    """A job of two nodes; `srun` and `ray` tell what they were called with."""
-    programs = {
-        "scontrol": 'printf "node-a\\nnode-b\\n"',
-        "srun": 'printf "%s\\n" "$@"; printf "%s\\n" "store=$MEMFOREST_STORE" "mode=$RAY_AUTH_MODE"; exit 7',
-        "ray": "true",
-    }
-    for name, body in programs.items():
-        program = tmp_path / name
+    """A job of two nodes; the programs of a cluster note in the home directory what they were called with."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, body in STAND_INS.items():
+        program = programs / name
         program.write_text(f"#!/bin/sh\n{body}\n", "utf-8")
         program.chmod(0o755)
     (tmp_path / "memforest.env").write_text("MEMFOREST_STORE=s3://bucket/memories\n", "utf-8")
@@ -42,27 +52,93 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
         "SLURM_JOB_ID": "12345",
         "SLURM_JOB_NUM_NODES": "2",
         "SLURM_CPUS_PER_TASK": "8",
+        "SLURM_MEM_PER_NODE": "32768",
     }
-    return {**job, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    return {**job, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path)}
 
 
-def test_the_script_starts_one_cluster_and_runs_the_command(surroundings: dict[str, str]) -> None:
-    """All nodes, an address of its own on the first, the command with its spaces, the store, the exit code."""
-    command = ["memforest", "load", "/data/two words"]
-    done = subprocess.run([SCRIPT, *command], check=False, capture_output=True, text=True, env=surroundings)
-    lines = done.stdout.splitlines()
-    assert done.returncode == 7
-    assert lines[:1] == ["--nodes=2"]
-    assert lines[lines.index("--address") + 1] == "node-a:22345"
-    assert lines[lines.index("--min-nodes") + 1] == "2"
-    assert lines[lines.index("--") + 1 : -2] == ["env", "RAY_ADDRESS=node-a:22345", *command]
-    assert lines[-2:] == ["store=s3://bucket/memories", "mode=token"]
+TELL = ["sh", "-c", 'echo "$1" "$MEMFOREST_STORE" "$RAY_AUTH_MODE" "$RAY_ADDRESS"; exit 7', "sh", "two words"]
+
+
+def _run(surroundings: dict[str, str], *command: str) -> "subprocess.CompletedProcess[str]":
+    home = surroundings["HOME"]
+    return subprocess.run([SCRIPT, *command], check=False, capture_output=True, text=True, env=surroundings, cwd=home)
+
+
+def _noted(surroundings: dict[str, str], name: str) -> list[str]:
+    path = Path(surroundings["HOME"]) / name
+    return path.read_text("utf-8").splitlines() if path.exists() else []
+
+
+def test_the_script_runs_the_command_on_a_cluster(surroundings: dict[str, str]) -> None:
+    """The command has its spaces, the store and the cluster's address; what it says and its exit code are the job's."""
+    done = _run(surroundings, *TELL)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        7,
+        "two words s3://bucket/memories token 10.0.0.1:22345\n",
+        "",
+    )
+
+
+def test_the_script_starts_ray_on_every_node(surroundings: dict[str, str]) -> None:
+    """The head on the first, by the address that the last node knows it by; cores and memory are those of the job."""
+    _run(surroundings, *TELL)
+    size = "--num-cpus=8 --object-store-memory=1073741824 --memory=24051810304"
+    assert _noted(surroundings, "ray") == [
+        "get-auth-token --generate",
+        f"start --head --node-ip-address=10.0.0.1 --port=22345 {size}",
+        "stop",
+    ]
+    (others,) = _noted(surroundings, "others")
+    assert others.startswith("--nodes=1 --ntasks=1 --exclude=node-a --cpus-per-task=8")
+    assert others.endswith(f"ray start --address=10.0.0.1:22345 --block {size}")
+    (asked,) = _noted(surroundings, "asked")
+    assert "--nodelist=node-b" in asked
+
+
+def test_the_script_has_the_forests_leave(surroundings: dict[str, str]) -> None:
+    """It waits for the nodes before the command, and for checkpoints after it."""
+    _run(surroundings, *TELL)
+    assert _noted(surroundings, "python") == ["- 2", "-m memforest_actors.drain --everywhere"]
+
+
+def test_what_waits_for_the_nodes_is_python(surroundings: dict[str, str]) -> None:
+    """The lines that the script gives to Python compile."""
+    _run(surroundings, *TELL)
+    compile("\n".join(_noted(surroundings, "waiting")), str(SCRIPT), "exec")
+
+
+def test_without_a_head_nothing_is_done(surroundings: dict[str, str]) -> None:
+    """Ray that does not start on the first node fails the job, and says where to look."""
+    (Path(surroundings["HOME"]) / "broken").touch()
+    done = _run(surroundings, *TELL)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "Ray does not start here, see memforest-12345.ray.log; nothing was done\n"
+
+
+def test_without_all_nodes_nothing_is_done(surroundings: dict[str, str]) -> None:
+    """A node that does not join fails the job; what has started is stopped."""
+    (Path(surroundings["HOME"]) / "alone").touch()
+    done = _run(surroundings, *TELL)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "Ray does not start on all nodes, see memforest-12345.ray.log; nothing was done\n"
+    assert _noted(surroundings, "ray")[-1] == "stop"
+
+
+def test_the_token_is_not_told(surroundings: dict[str, str]) -> None:
+    """Whoever can read the logs does not read the key of the cluster."""
+    ray = Path(surroundings["PATH"].split(":")[0]) / "ray"
+    ray.write_text('#!/bin/sh\ncase "$1" in get-auth-token) echo SECRET ;; esac\n', "utf-8")
+    done = _run(surroundings, *TELL)
+    told = [done.stdout, done.stderr, *_noted(surroundings, "memforest-12345.ray.log")]
+    assert [line for line in told if "SECRET" in line] == []
 
 
 def test_the_script_wants_a_command(surroundings: dict[str, str]) -> None:
     """Without one nothing starts."""
-    done = subprocess.run([SCRIPT], check=False, capture_output=True, text=True, env=surroundings)
+    done = _run(surroundings)
     assert (done.returncode, done.stdout) == (2, "")
+    assert _noted(surroundings, "ray") == []
 
 
 def _variables(path: Path) -> dict[str, str]:

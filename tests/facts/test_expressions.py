@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.facts.expressions import AnyYear, find_any_year, find_times
+from memforest_ray.facts.expressions import AnyYear, _may_tell, find_any_year, find_times
 from memforest_ray.facts.times import Precision
 
 DAY, WEEKEND, WEEK, MONTH = Precision.DAY, Precision.WEEKEND, Precision.WEEK, Precision.MONTH
@@ -361,3 +361,10 @@ def test_without_such_a_sign_the_nearest_past_is_meant(text: str) -> None:
     """Also where a present or an appointment stands in a sentence of the past."""
     [found] = find_times(text, _JANUARY, None)
     assert (found.event.start.year, found.event.start.month) == (2023, 3)
+
+
+def test_only_whole_names_of_months_and_weekdays_are_looked_for() -> None:
+    """Nothing is searched in a text about marathons; "yesterday" holds a day, though."""
+    assert not _may_tell("Maybe he married and decided separately at the Junior Marathon, mondo frisbee")
+    for said in ("in MAY", "on Sat.", "yesterday", "a fortnight", "from now", "3 times", "\u4e09\u6708", "(thurs)"):
+        assert _may_tell(said), said

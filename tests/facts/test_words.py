@@ -89,6 +89,17 @@ def test_what_is_indexed_are_the_terms_but_stop_words(text: str) -> None:
     assert content_tokens(text) == [stem(word) for word in words(text) if word not in STOP_WORDS]
 
 
+@given(
+    st.text()
+    | st.lists(
+        st.sampled_from([*" \t\x1f\x85\xa0\u2003\u3000", *"ab1,.'`’´_+#-Éé", *"¨\u0301\u200b\u00ad\u0308ﬁß京都かไทย서"])
+    ).map("".join)
+)
+def test_no_term_reaches_across_white_space(text: str) -> None:
+    """Terms may be made run by run, and remembered with these, whatever white space stands between them."""
+    assert content_tokens(text) == [stem(unaccented(word)) for word in words(text) if word not in STOP_WORDS]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

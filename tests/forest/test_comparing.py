@@ -31,7 +31,8 @@ def shelf_of(rows: Vectors) -> Shelf:
 
 def add(shelf: Shelf, rows: Vectors) -> None:
     first = len(shelf.view(0).table)
-    shelf.add([Entry(f"f{first + place}", row, (place,)) for place, row in enumerate(rows)])
+    entries = [Entry(f"f{first + place}", (place,)) for place in range(len(rows))]
+    shelf.add(entries, np.array(rows, np.float16).reshape(len(rows), DIMENSION))
 
 
 def found(shelf: ShelfView, compared: Compared, asked: Vectors) -> dict[tuple[str, str], float]:

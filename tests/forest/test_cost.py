@@ -2,10 +2,12 @@
 
 import random
 import sys
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 import pytest
+from immutables import Map
 
 from memforest_ray.commit.version import Version
 from memforest_ray.facts.sessions import Session, Turn, admit
@@ -13,7 +15,7 @@ from memforest_ray.forest.effects import Embed, JudgeFrom, Refresh
 from memforest_ray.forest.intents import Forget, Ingest, Usage
 from memforest_ray.forest.work import Written
 from memforest_ray.forest.writing import forget, ingest, needed
-from memforest_ray.ids import OpId
+from memforest_ray.ids import AtomId, OpId
 from memforest_ray.testing.forests import Forests
 
 WORDS = [
@@ -105,3 +107,11 @@ async def test_a_write_costs_what_it_touches(verb: str) -> None:
             lines.append(steps.lines)
     few, many = lines
     assert many < 2 * few
+
+
+async def test_statements_that_lead_no_fact_are_not_looked_through(forests: Forests) -> None:
+    """However many have joined others, a write asks only for those that it touches."""
+    version = await _grown(forests, 3)
+    echoes = Map({AtomId(f"f{number:020x}"): b"\0\0" for number in range(1_000)})
+    few, many = [await _cost(forests, each, 1000) for each in (version, replace(version, echoes=echoes))]
+    assert many < few + len(echoes) / 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memforest_ray.index.codes import coded, products
 from memforest_ray.index.lexical import Floats
-from memforest_ray.index.vectors import CODED_ROWS_MIN, Matrix, similarities, similarities_of
+from memforest_ray.index.vectors import CODED_ROWS_MIN, Asked, Matrix, similarities, similarities_of
 
 
 def _units(rows: int, dimension: int, seed: int) -> Floats:
@@ -23,7 +23,7 @@ def test_products_are_those_of_the_integers(rows: int, dimension: int, seed: int
     """Exactly, times both scales; and within rounding those of the vectors."""
     vectors, query = _units(rows, dimension, seed), _units(1, dimension, seed + 1)[0]
     codes, asked, found = coded(vectors), coded(query[None]), np.zeros(rows, np.float32)
-    products([codes[np.arange(rows // 2)], codes[np.arange(rows // 2, rows)]] if rows > 1 else [codes], query, found)
+    products([codes[np.arange(rows // 2)], codes[np.arange(rows // 2, rows)]] if rows > 1 else [codes], asked, found)
     whole = codes.values.astype(np.int64) @ asked.values[0].astype(np.int64)
     assert found == pytest.approx(whole * codes.scales.astype(np.float64) * asked.scales[0], abs=1e-6)
     assert found == pytest.approx(vectors @ query, abs=0.01)
@@ -34,17 +34,17 @@ def test_a_vector_that_means_nothing_has_codes_of_nothing() -> None:
     vectors, found = _units(3, 64, 0), np.ones(3, np.float32)
     vectors[1] = 0
     codes = coded(vectors)
-    products([codes], vectors[0], found)
+    products([codes], coded(vectors[:1]), found)
     assert (codes.scales[1], codes.values[1].any(), found[1]) == (0, False, 0)
 
 
 def test_no_reference_is_lost() -> None:
     """Of None as of what goes in: a call that gives one up too many ends the process some thousand questions later."""
-    codes, query, found = coded(_units(4, 64, 0)), _units(1, 64, 1)[0], np.zeros(4, np.float32)
-    watched = (None, codes.values, codes.scales, query, found)
+    codes, asked, found = coded(_units(4, 64, 0)), coded(_units(1, 64, 1)), np.zeros(4, np.float32)
+    watched = (None, codes.values, codes.scales, asked.values, found)
     before = [sys.getrefcount(each) for each in watched]
     for _ in range(200):
-        products([codes], query, found)
+        products([codes], asked, found)
     assert all(abs(sys.getrefcount(each) - count) < 20 for each, count in zip(watched, before, strict=True))
 
 
@@ -63,7 +63,7 @@ def test_of_many_rows_the_best_are_exact_and_the_others_near(matrix: Matrix) -> 
     rows = np.concatenate(view.blocks)
     assert sum(map(len, view.codes)) == len(view) > CODED_ROWS_MIN
     for query in _units(20, 128, 3):
-        exact, found = rows @ query, similarities(view, query)
+        exact, found = rows @ query, similarities(view, Asked.of(query))
         best = np.argsort(-exact)[:20]
         assert np.argsort(-found)[:20].tolist() == best.tolist()
         assert found[best] == pytest.approx(exact[best], abs=1e-6)
@@ -76,7 +76,7 @@ def test_of_some_of_many_rows_too(matrix: Matrix) -> None:
     rows, query = np.concatenate(view.blocks), _units(1, 128, 4)[0]
     for step, error in ((97, 1e-6), (2, 0.01)):
         some = np.arange(1, len(rows), step)
-        found, exact = similarities_of(view, some, query), rows[some] @ query
+        found, exact = similarities_of(view, some, Asked.of(query)), rows[some] @ query
         assert found == pytest.approx(exact, abs=error)
         assert found.max() == pytest.approx(exact.max(), abs=1e-6)
 

@@ -37,7 +37,7 @@ def test_turns_stand_by_session() -> None:
 def test_a_turn_is_found_through_its_neighbours() -> None:
     """The reply holds the word of the question before it, nearer ones more; the next session does not."""
     dialogue = _view().corpus.dialogue
-    found = dialogue.windows(dialogue.occurrences(["tea"]))
+    found = dialogue.windows(dialogue.found(["tea"]))
     assert (found > 0).tolist() == [True, True, True, False, False]
     assert found[0] > found[1] > found[2]
 
@@ -56,7 +56,7 @@ def test_a_region_is_a_mean_within_the_session() -> None:
 def test_a_session_speaks_for_all_its_turns() -> None:
     """The word anywhere in a session."""
     dialogue = _view().corpus.dialogue
-    found = dialogue.sessions(dialogue.occurrences(["tea"]))
+    found = dialogue.sessions(dialogue.found(["tea"]))
     assert (found > 0).tolist() == [True, True, True, False, False]
 
 
@@ -93,7 +93,7 @@ def test_as_of_an_instant_only_what_was_said_is_there() -> None:
     assert corpus.dialogue.occurrences(["cat"]).sum() == 0
     nothing = _view().corpus_as_of(9)
     assert len(nothing.dialogue.places) == len(nothing.statements.facts) == 0
-    assert nothing.dialogue.sessions(nothing.dialogue.occurrences(["tea"])).tolist() == []
+    assert nothing.dialogue.sessions(nothing.dialogue.found(["tea"])).tolist() == []
 
 
 def test_a_cell_is_there_once_all_of_it_was_said() -> None:

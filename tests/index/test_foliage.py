@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memforest_ray.ids import CellId, FactId, NodeId, ScopeId, SessionId
 from memforest_ray.index.index import Index, IndexView
 from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Passage, Row, Vector
-from memforest_ray.index.vectors import similarities
+from memforest_ray.index.vectors import Asked, similarities
 
 DIMENSION = 8
 QUERY = np.linspace(-1, 1, DIMENSION, dtype=np.float32)
@@ -46,7 +46,7 @@ def _tree(scope: str, items: Sequence[str], written: int) -> list[NodeRow]:
 
 
 def _likenesses(view: IndexView) -> dict[str, float]:
-    own = (similarities(each, QUERY) for each in (view.facts.vectors, view.cells.vectors, view.own))
+    own = (similarities(each, Asked.of(QUERY)) for each in (view.facts.vectors, view.cells.vectors, view.own))
     found = view.foliage.likenesses(*own)
     return {name: float(found[row]) for row in range(len(found)) if view.row_of(name := view.nodes.ids[row]) == row}
 

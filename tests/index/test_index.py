@@ -147,7 +147,7 @@ def test_a_view_is_a_function_of_what_it_holds(steps: Sequence[Step]) -> None:
 def _seen(view: IndexView) -> dict[str, float]:
     statements, dialogue = view.corpus.statements, view.corpus.dialogue
     facts = statements.matches(["tea", "cat"])
-    windows = dialogue.windows(dialogue.occurrences(["tea", "cat"]))
+    windows = dialogue.windows(dialogue.found(["tea", "cat"]))
     turns = {
         f"turn {place & 0xFFFF}": round(float(value), 5) for place, value in zip(dialogue.places, windows, strict=True)
     }

@@ -59,6 +59,20 @@ def test_rows_of_one_place_count_together() -> None:
     assert found.tolist() == [[2.0], [1.0]]
 
 
+@given(st.lists(st.lists(st.lists(st.sampled_from("abc")), max_size=4), max_size=4))
+def test_every_word_of_every_row_is_found(batches: list[list[list[str]]]) -> None:
+    """Whatever is written at once or after another, with as many occurrences as the row has."""
+    lexicon, rows = Lexicon(), list[list[str]]()
+    for batch in batches:
+        lexicon.add(dict(enumerate(batch, len(rows))))
+        rows += batch
+    words = lexicon.view().words
+    assert set(words) == {word for row in rows for word in row}
+    for word, postings in words.items():
+        expected = [(number, row.count(word)) for number, row in enumerate(rows) if word in row]
+        assert list(zip(postings.rows.tolist(), postings.occurrences.tolist(), strict=True)) == expected
+
+
 def test_more_than_255_occurrences_are_255() -> None:
     """A count is bounded; the row beside it is not touched."""
     lexicon = Lexicon()
@@ -81,11 +95,13 @@ def test_a_view_does_not_see_later_words() -> None:
 
 def test_postings_share_their_array_while_it_has_room() -> None:
     """An append to a long list copies nothing."""
-    first = Postings(np.zeros(0, np.int64), 0).appended([256, 512])
-    second = first.appended([768])
-    assert second.entries is first.entries
+    first = Postings(np.zeros(0, np.int64), 0).appended(np.array([256, 512]))
+    second = first.appended(np.array([768]))
+    third = second.appended(np.array([1024]))
+    assert third.entries is second.entries
     assert first.rows.tolist() == [1, 2]
     assert second.rows.tolist() == [1, 2, 3]
+    assert third.rows.tolist() == [1, 2, 3, 4]
 
 
 @given(

@@ -9,7 +9,11 @@ UP = np.array([1, 0], np.float16)
 
 def _entry(number: int, *parts: int) -> Entry:
     words = [[f"part{part}"] for part in parts]
-    return Entry(f"c{number}", UP, (number,), [(part,) for part in parts], words)
+    return Entry(f"c{number}", (number,), [(part,) for part in parts], words)
+
+
+def _add(shelf: Shelf, *entries: Entry) -> range:
+    return shelf.add(entries, np.stack([UP] * len(entries)))
 
 
 def test_a_name_keeps_its_number() -> None:
@@ -23,7 +27,7 @@ def test_a_name_keeps_its_number() -> None:
 def test_parts_know_their_row() -> None:
     """And their words are found by part."""
     shelf = Shelf(2, ("value",), ("part",), words_in_parts=True)
-    assert shelf.add([_entry(1, 10, 11), _entry(2, 20)]) == range(2)
+    assert _add(shelf, _entry(1, 10, 11), _entry(2, 20)) == range(2)
     view = shelf.view(1)
     assert view.parts[OWNER].tolist() == [0, 0, 1]
     assert view.parts["part"].tolist() == [10, 11, 20]
@@ -34,7 +38,7 @@ def test_parts_know_their_row() -> None:
 def test_a_buried_row_takes_its_parts_along() -> None:
     """Nothing of it is live afterwards."""
     shelf = Shelf(2, ("value",), ("part",), words_in_parts=True)
-    shelf.add([_entry(1, 10, 11), _entry(2, 20)])
+    _add(shelf, _entry(1, 10, 11), _entry(2, 20))
     shelf.bury(0, 2)
     assert shelf.view(2).table.live().tolist() == [False, True]
     assert shelf.view(2).parts.live().tolist() == [False, False, True]
@@ -43,7 +47,7 @@ def test_a_buried_row_takes_its_parts_along() -> None:
 def test_a_shelf_is_written_anew_when_it_pays() -> None:
     """More than 30 % dead, and enough of them; the living keep order, parts and words."""
     shelf = Shelf(2, ("value",), ("part",), words_in_parts=True)
-    shelf.add([_entry(number, number * 10, number * 10 + 1) for number in range(210)])
+    _add(shelf, *[_entry(number, number * 10, number * 10 + 1) for number in range(210)])
     for row in range(63):
         shelf.bury(row, 2)
     before = shelf.sparse
@@ -63,16 +67,16 @@ def test_a_shelf_is_written_anew_when_it_pays() -> None:
 def test_a_replaced_row_leads_to_the_one_of_its_id() -> None:
     """What refers to it by number means what is there now."""
     shelf = Shelf(2, ("value",))
-    shelf.add([Entry("f1", UP, (1,)), Entry("f2", UP, (2,))])
+    _add(shelf, Entry("f1", (1,)), Entry("f2", (2,)))
     shelf.bury(0, 2)
-    shelf.add([Entry("f1", UP, (3,))])
+    _add(shelf, Entry("f1", (3,)))
     compaction = shelf.compact()
     assert (compaction.numbers.tolist(), compaction.heirs.tolist()) == ([-1, 0, 1], [1, 0, 1])
 
 
-def test_a_row_without_a_vector_is_zero() -> None:
-    """The embedder did not know it."""
+def test_nothing_to_add_is_no_row() -> None:
+    """Its rows begin where the next ones will."""
     shelf = Shelf(2, ("value",))
-    shelf.add([Entry("n1", None, (1,))])
-    assert shelf.vector(0).tolist() == [0.0, 0.0]
+    _add(shelf, Entry("f1", (1,)))
+    assert shelf.add([], np.zeros((0, 2), np.float16)) == range(1, 1)
     assert shelf.value("value", 0) == 1

@@ -13,7 +13,7 @@ from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.forests import Forests, check_forest
 from memforest_ray.testing.models import HashEmbedder
-from memforest_ray.trees.summaries import SelectionSummarizer
+from memforest_ray.trees.summaries import SelectionSummarizer, Summarizer
 
 __all__ = ["World"]
 
@@ -21,10 +21,10 @@ __all__ = ["World"]
 class World:
     """A store, a client on it, and drivers that read it as another process would."""
 
-    def __init__(self) -> None:
+    def __init__(self, summarizer: Summarizer | None = None) -> None:
         self.store = MemoryStore()
         self.clock = ManualClock()
-        models = Models(RuleExtractor(), SelectionSummarizer(), HashEmbedder())
+        models = Models(RuleExtractor(), summarizer or SelectionSummarizer(), HashEmbedder())
         settings = mf.Settings(store="memory://merges", runtime="local")
         runtime = LocalRuntime(settings, self.store, models, self.clock, SeededRandom(1))
         self.client = mf.AsyncClient(settings, runtime, SeededRandom(2))

@@ -99,3 +99,17 @@ async def test_rows_that_nothing_refers_to_are_found() -> None:
         "cell c00000000000000000000 is noted as failed and is not there",
         "vectors of what is not there: f00000000000000000000",
     ]
+
+
+async def test_a_summary_that_outlived_what_it_tells_of_is_found() -> None:
+    """It was taken over by another node, and should have gone with the mention that it names."""
+    forests = await _written()
+    loaded = await load(forests.store, UserKeys.of(UserId(ANN)))
+    assert loaded.manifest is not None
+    tables = copy.deepcopy(loaded.tables)
+    name = min(tables["summaries"])
+    tables["summaries"][name]["also"] = ["m" + "0" * 20]
+    birth = Birth.of(loaded.manifest.birth)
+    version = Version.load(tables, loaded.version, birth, Thresholds(1.0, 0.0, 1.0), Index(DIMENSION))
+
+    assert findings(version, tables, DIMENSION) == [f"summaries that may tell of what was forgotten: {name}"]

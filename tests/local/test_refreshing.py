@@ -274,15 +274,14 @@ async def test_a_retry_between_the_stages_is_told_that_summaries_follow(
 async def test_extraction_goes_before_summaries(
     store: MemoryStore, extractor: ScriptedExtractor, summarizer: ScriptedSummarizer, say: Say
 ) -> None:
-    """Where the servers are full of cells few summaries are asked for; all of them when the cells are done."""
+    """What more cells leave free than can be read at once is filled; all are asked for when the cells are done."""
     forests = Forests(store, Models(extractor, summarizer, HashEmbedder()), llm_permits=8)
-    extractor.held = lambda cell: True
+    extractor.held = lambda cell: len(extractor.asked) == 30  # the last two, which are asked about together
     summarizer.held = lambda request: True
     forest = forests.open()
     writing = asyncio.create_task(forest.ingest(_long(say, "s1", "chess", turns=60)))
-    await extractor.shown(30)
-    await summarizer.shown(1)
-    assert len(summarizer.asked) == 1
+    await summarizer.shown(6)
+    assert len(summarizer.asked) == 6
     extractor.gate.set()
     await summarizer.shown(8)
     summarizer.gate.set()
@@ -310,7 +309,7 @@ async def test_what_comes_into_the_middle_of_a_tall_tree_holds_up_nothing(
 ) -> None:
     """Nodes above it are asked for with what is below it, and all that was made is taken in."""
     forest = forests.open()
-    for day, turns in ((1, 60), (9, 60), (4, 3)):
+    for day, turns in ((1, 60), (9, 60), (4, 20)):
         before = len(summarizer.asked)
         told = [f"I walked {turn} miles along the river in Davis on the day {day} of my trip." for turn in range(turns)]
         receipt = await forest.ingest(say(f"s{day}", *told, time=f"2023-05-{day:02d}T10:00:00Z"))

@@ -259,3 +259,35 @@ async def test_memories_are_opened_before_they_are_asked(say: Say) -> None:
     async with mf.AsyncClient(forests.settings, runtime) as client:
         opened = await client.warm(["ann", "ben", "ann", "carl"])
         assert opened == {"ann": 2, "ben": 2, "carl": 0}
+
+
+async def test_a_renewal_returns_with_its_summaries(world: World) -> None:
+    """Whoever ends after it leaves nothing to be done; what it has cost is told."""
+    forest = await _written(world, Numbered())
+    before = _texts(await forest.version())
+    told = await forest.driver.call("renew", {"what": "resummarise"}, op_id=OpId("r"), seen=0)
+    after = await forest.version()
+    assert (told.refreshed, told.duplicate, told.version) == (True, False, after.number)
+    assert told.usage["summarise"].calls > 0
+    assert [name for name, text in _texts(after).items() if text == before[name]] == []
+    assert [name for name, summary in after.summaries.items() if summary.stale] == []
+    await forest.driver.close()
+
+
+async def test_a_renewal_goes_on_with_what_an_earlier_one_left(world: World) -> None:
+    """A model that was down, or a process that was killed: everything is marked already, and is made all the same."""
+    summarizer = Numbered()
+    forest = await _written(world, summarizer)
+    before = _texts(await forest.version())
+    summarizer.error = LLMUnavailable("nobody answers")
+    told = await forest.driver.call("renew", {"what": "resummarise"}, op_id=OpId("r1"), seen=0)
+    assert not told.refreshed
+    assert told.notes
+    await forest.driver.close()
+    summarizer.error = None
+    again = Forests(world.store, Models(RuleExtractor(), summarizer, HashEmbedder()), world.clock, seed=12).open("ann")
+    told = await again.driver.call("renew", {"what": "resummarise"}, op_id=OpId("r2"), seen=0)
+    after = _texts(await again.version())
+    assert (told.refreshed, told.duplicate) == (True, False)
+    assert [name for name, text in after.items() if text == before[name]] == []
+    await again.driver.close()

@@ -5,10 +5,11 @@ import pytest
 
 from memforest_ray.errors import InvalidInput
 from memforest_ray.ids import FactId, ScopeId
+from memforest_ray.index.strongest import strongest
 from memforest_ray.query.browse import BEAM, Browsed, embed, flat
 from memforest_ray.query.inquiry import Inquiry, fact_order, inquire
 from memforest_ray.query.modes import MODES, mode_of
-from memforest_ray.query.recall import recall, strongest
+from memforest_ray.query.recall import recall
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.testing.memory import Memory, word_vector
 from memforest_ray.trees.leaves import fact_leaf

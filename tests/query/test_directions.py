@@ -1,10 +1,10 @@
 """Which way along time a question looks, and what it measures from."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memforest_ray.query.directions import MEASURED, Direction, look
+from memforest_ray.query.directions import _IN_ASCII, MEASURED, Direction, look, plain_words
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,13 @@ def test_any_text_is_looked_at(text: str) -> None:
     """What is measured has something that it is measured from."""
     looked = look(text)
     assert bool(looked.anchors) == (looked.direction in MEASURED)
+
+
+@pytest.mark.parametrize("place", range(len(_IN_ASCII)))
+@settings(max_examples=20)
+@given(st.data())
+def test_a_direction_is_looked_for_where_one_of_its_words_stands(place: int, data: st.DataObject) -> None:
+    """Whatever a pattern matches holds one of them."""
+    direction, pattern, signs = _IN_ASCII[place]
+    text = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    assert signs & plain_words(text), direction

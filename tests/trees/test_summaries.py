@@ -142,7 +142,7 @@ def test_an_unchanged_subtree_makes_no_request() -> None:
     edit = before.edit([leaf(65)])
     plan = plan_of([(BOB, node) for node in edit.added], summaries=first.results(), model=MODEL)
     asked = drive(plan)
-    assert before.height <= len(asked) <= 2 * edit.tree.height
+    assert 0 < len(asked) <= edit.tree.height
     assert {request.node_id for request in asked} <= {node.id for node in edit.added}
 
 
@@ -459,3 +459,27 @@ def test_of_much_that_waits_the_lines_are_shown_that_say_most() -> None:
     many, _, after = middle(450, range(1, 900, 18), words=12)
     drive(many)
     assert (few.depth, many.depth, after.height) == (1, 2, 4)
+
+
+@given(leaves=st.integers(300, 700), words=st.integers(8, 14), k=st.sampled_from([4, 8]), chance=st.randoms())
+@settings(max_examples=15)
+def test_what_is_built_anew_takes_two_waves(leaves: int, words: int, k: int, chance: Any) -> None:
+    """However tall it is, and in whatever order answers come: above the summaries of leaves nothing waits."""
+    planned = nodes(tree(range(leaves), words=words, k=k))
+    chance.shuffle(planned)
+    plan = plan_of(planned, recent=24, eager=True)
+    open_requests = plan.ready()
+    while open_requests:
+        request = open_requests.pop(chance.randrange(len(open_requests)))
+        assert sum(map(len, request.texts)) <= PARTS_CHARS_MAX
+        plan.done(request.node_id, text_for(request))
+        open_requests += plan.ready()
+    assert (plan.finished, plan.depth) == (True, 2)
+
+
+def test_what_nobody_waits_for_goes_last() -> None:
+    """A node above that is shown leaves waits for nobody, so it makes nothing below it urgent."""
+    plan, _, after = middle(200, [101])
+    priorities = {request.node_id: request.priority for request in plan.ready()}
+    assert set(priorities.values()) == {1}
+    assert root(after).id in priorities

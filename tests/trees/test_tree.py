@@ -49,6 +49,12 @@ def reachable(tree: MemTree) -> set[Node]:
     return set(tree.nodes())
 
 
+def widths(tree: MemTree) -> list[int]:
+    """Children of the root's children."""
+    assert isinstance(tree.root, Node)
+    return [len(child.children) for child in tree.root.children if isinstance(child, Node)]
+
+
 def check_edit(before: MemTree, edit: Edit) -> None:
     """The reported difference is the real one, children come first, and what is shared is the same object."""
     old, new = reachable(before), reachable(edit.tree)
@@ -167,6 +173,32 @@ def test_a_middle_insert_splits_in_halves() -> None:
     tree = grown(4, [0, 10, 20, 30]).edit([leaf(15)]).tree
     assert isinstance(tree.root, Node)
     assert [child.count for child in tree.root.children] == [2, 3]
+
+
+def test_there_is_room_above_the_leaves() -> None:
+    """A full node of nodes takes in half as many more in the middle before it is split; its parent stays as it was."""
+    tree = grown(4, range(0, 160, 10))
+    assert isinstance(tree.root, Node)
+    assert widths(tree) == [4, 4, 4, 4]
+    for count, number in enumerate((35, 75), start=5):
+        tree = tree.edit([leaf(number)]).tree
+        assert isinstance(tree.root, Node)
+        assert (tree.height, len(tree.root.children)) == (2, count)
+    tree = tree.edit([leaf(115)]).tree
+    assert isinstance(tree.root, Node)
+    assert widths(tree) == [3, 4]
+    check_tree(tree)
+
+
+def test_appending_leaves_what_is_fuller_as_it_is() -> None:
+    """A node that took in more than k stays whole when a sibling is started behind it."""
+    tree = grown(4, range(0, 160, 10)).edit([leaf(35)]).tree
+    assert isinstance(tree.root, Node)
+    edit = tree.edit([leaf(500)])
+    assert isinstance(edit.tree.root, Node)
+    assert edit.tree.root.children[0] is tree.root
+    assert widths(edit.tree) == [5, 1]
+    check_tree(edit.tree)
 
 
 def test_an_edit_touches_one_path() -> None:

@@ -1,0 +1,38 @@
+"""`memforest warm`: open memories before they are asked."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memforest_ray.cli.call import Call
+from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
+from memforest_ray.cli.screen import clean
+from memforest_ray.errors import MemForestError
+
+if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+    from rich.console import Console
+
+__all__ = ["warm"]
+
+
+def warm(call: Call, users: Annotated[list[str], typer.Argument(metavar="U...", help="Whose memories.")]) -> int:
+    """Open memories, so that the first question to each finds it ready: on a warm cluster (`memforest up`)."""
+    with call.client() as client:
+        found = client.warm(users)
+    opened = {user: each for user, each in found.items() if not isinstance(each, MemForestError)}
+    failed = [(user, each) for user, each in found.items() if isinstance(each, MemForestError)]
+    for user, error in failed:
+        call.say(f"{user}: {sentence(error)}")
+    errors = [{"user": user, "kind": error.kind, "message": str(error)} for user, error in failed]
+    call.answer({"versions": opened, "failed": errors}, lambda screen: _draw(screen, opened))
+    if not failed:
+        return OK
+    return PARTIAL if opened else max(exit_code(error) for _, error in failed)
+
+
+def _draw(screen: "Console", versions: dict[str, int]) -> None:
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    for user, version in versions.items():
+        told = f"open at version {version}" if version else "open; nothing is remembered yet"
+        screen.print(Text(clean(f"{user}: {told}")), soft_wrap=True)
