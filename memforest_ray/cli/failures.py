@@ -46,7 +46,11 @@ _READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
         "the stored session is unchanged",
         "give --replace to put the new one in its place",
     ),
-    NotFound: (USAGE, NOTHING, "`memforest users` and `memforest show USER` list what there is"),
+    NotFound: (
+        USAGE,
+        NOTHING,
+        "`memforest users`, `memforest show USER` and `memforest snapshots USER` list what there is",
+    ),
     EmbeddingMismatch: (USAGE, NOTHING, "name the embedder that wrote this store"),
     Denied: (USAGE, NOTHING, "ask as somebody who may"),
     VersionGone: (USAGE, NOTHING, "ask for a later version"),

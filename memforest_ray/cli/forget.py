@@ -42,7 +42,8 @@ def forget(
     what = [session or turns, fact, origin, everything]
     if sum(bool(item) for item in what) != 1:
         raise InvalidInput(
-            "say what to forget: --session, --turn, --fact, --origin or --everything; nothing was changed", user=user
+            "say one thing to forget: --session, --turn, --fact, --origin or --everything; nothing was changed",
+            user=user,
         )
     if everything and not yes:
         _confirm(user)

@@ -7,6 +7,7 @@ import typer
 from memforest_ray.cli.call import Call
 from memforest_ray.cli.failures import OK, PARTIAL
 from memforest_ray.cli.screen import clean
+from memforest_ray.errors import NotFound
 
 if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from rich.console import Console
@@ -23,6 +24,8 @@ def repair(call: Call, user: _User, op_id: _OpId = None) -> int:
     """Try again what failed: cells that were not read, pairs without a verdict, summaries that stand in."""
     with call.client() as client:
         data = client.user(user).repair(op_id=op_id).to_json()
+    if not data["version"]:
+        raise NotFound("nothing is remembered here yet, so there is nothing to repair; nothing was changed")
     _answer(call, user, data)
     for cell, reason in data["failed_cells"].items():
         call.say(f"cell {cell} failed again: {reason}")

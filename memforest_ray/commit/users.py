@@ -99,7 +99,7 @@ async def delete_user(
             raise
         held = await _held_anew(store, keys, random)
     if held is None or (held.manifest.state == "deleted" and not held.manifest.erasures):
-        raise NotFound("There is no such user; nothing was changed.", user_hash=user_hash(user))
+        raise NotFound("there is no such user; nothing was changed", user_hash=user_hash(user))
     claim = await _take_any(store, keys, clock, random, held)
     last = await _fence_end(store, keys, claim, random)
     lent = await _lent(store, keys, claim.manifest)

@@ -44,12 +44,13 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Foretell:
-    """Some of the summaries that a later `Refresh` will be about are known already: whoever has them asked for ahead of
-    it may begin with these. Answer: nothing.
+    """Which summaries of entities' trees are going to be asked for can be found out now, beside what follows.
+
+    Answer: nothing; the work goes on at once.
     """
 
     plan: Callable[[], RefreshPlan]
-    """Of these alone; making it is work that is of no use to others."""
+    """Makes a plan of these alone, in any thread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Inheriting: which summaries new nodes take over, and which that were taken over must be written anew."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memforest_ray.facts.atoms import atom_id
 from memforest_ray.facts.canonical import Facts
@@ -11,8 +11,9 @@ from memforest_ray.trees.edits import ForestEdit
 from memforest_ray.trees.heirs import Forebear, Heirs
 from memforest_ray.trees.nodes import OrderKey
 from memforest_ray.trees.routing import scope_family
+from memforest_ray.trees.summaries import Summary
 
-__all__ = ["heirs_of", "nodes_of", "outlived"]
+__all__ = ["heirs_of", "nodes_of", "outlived", "usable"]
 
 
 def heirs_of(work: Work, forest: ForestEdit) -> Heirs:
@@ -44,6 +45,12 @@ def outlived(work: Work) -> frozenset[NodeId]:
         for name, summary in summaries.items()
         if summary.also and not all(_told(facts, mention) for mention in summary.also)
     )
+
+
+def usable(work: Work, summaries: Iterable[Summary]) -> Iterator[Summary]:
+    """Those of these summaries that tell of nothing that is not told here."""
+    facts = work.facts.facts
+    return (summary for summary in summaries if all(_told(facts, mention) for mention in summary.also))
 
 
 def nodes_of(forest: ForestEdit, names: frozenset[NodeId]) -> Nodes:

@@ -21,7 +21,7 @@ from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.corrections import corrections
 from memforest_ray.forest.dialogue import Admission, Dialogue, Place, keyed
 from memforest_ray.forest.effects import Extract, Foretell, Refresh, Steps
-from memforest_ray.forest.inheriting import heirs_of, nodes_of, outlived
+from memforest_ray.forest.inheriting import heirs_of, nodes_of, outlived, usable
 from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Refreshed, Repair, Upkeep, Usage
 from memforest_ray.forest.likeness import echoes, embed, embed_texts, judge
 from memforest_ray.forest.receipts import charged, counted, receipt
@@ -64,19 +64,33 @@ class Foreseen:
     """What verdicts have cost."""
     compared: Compared | None
     """What new statements were held against."""
+    certain: bool
+    """Whether none of them is alike to another: then what `Foretell` told of will be asked for."""
 
 
-def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction]) -> Steps[Foreseen]:
-    """Asks for what `write` will need once it is extracted, should nothing else happen first: vectors, verdicts.
+def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction], model: str) -> Steps[Foreseen]:
+    """Asks for what `write` will need once it is extracted, should nothing else happen first: vectors, verdicts. Where
+    `model` is called for summaries, it tells which they will be.
 
     Raises SessionConflict, InvalidInput.
     """
     work = _laid(version, write)
     work.extractions = {shown.cell_id: found for shown, found in extracted.items()}
-    work.facts = _edit_facts(work, FactsEdit(version.facts))
+    work.facts = first = _edit_facts(work, FactsEdit(version.facts))
+    if recent_leaves(model):
+        apart = Work(version, work.dialogue)
+        apart.extractions, apart.facts = work.extractions, first
+        yield Foretell(partial(_entities_plan, apart, model))
     yield from embed(work)
     yield from judge(work)
-    return Foreseen(work.judged, work.compared)
+    return Foreseen(work.judged, work.compared, certain=work.facts is first)
+
+
+def _entities_plan(work: Work, model: str) -> RefreshPlan:
+    """The summaries of entities' trees, should no statement be one with another."""
+    version = _edited(work)
+    moves = version.entities.edit(work.facts.added, work.facts.removed).moves
+    return _plan_of(work, version, version.birth.planted(moves), model)
 
 
 def session_plan(version: Version, write: Ingest, model: str) -> RefreshPlan:
@@ -277,9 +291,6 @@ def rework(
     edit = work.facts
     version = _edited(work)
     entities = version.entities.edit(edit.added, edit.removed)
-    if recent_leaves(model) and work.adoption is None:
-        # Which scenes change takes a look at all of a domain's: the trees of entities need not wait for that.
-        yield Foretell(partial(_plan_of, work, version, version.birth.planted(entities.moves), model))
     scenes = _scenes(work, version)
     moves = version.birth.planted({**entities.moves, **scenes.moves, **_cell_moves(work)})
     if work.adoption is not None:
@@ -291,7 +302,7 @@ def rework(
 
 def _plan_of(work: Work, version: Version, moves: Moves, model: str) -> RefreshPlan:
     """The summaries of some trees alone."""
-    return _refresh_plan(work, _plant(work, version, moves), model)
+    return _refresh_plan(work, _plant(work, version, moves), model, broken=outlived(work))
 
 
 def _scenes(work: Work, version: Version) -> ScenesEdit:
@@ -427,7 +438,7 @@ def _refresh_plan(
         [*forest.added, *again],
         summaries=kept,
         model=model,
-        reusable=[*work.grafts.summaries, *(kept[node.id] for _, node in forest.removed if node.id in kept)],
+        reusable=[*usable(work, work.grafts.summaries), *(kept[n.id] for _, n in forest.removed if n.id in kept)],
         heirs=heirs_of(work, forest) if forest.added else None,
     )
 

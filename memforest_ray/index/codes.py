@@ -36,7 +36,7 @@ class Codes:
         return len(self.scales)
 
     def __getitem__(self, rows: Integers) -> "Codes":
-        return Codes(self.values[rows], self.scales[rows])
+        return Codes(self.values.take(rows, axis=0), self.scales[rows])  # a tenth faster than to index
 
     @property
     def nbytes(self) -> int:

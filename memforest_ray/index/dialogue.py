@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memforest_ray.index.concordance import Concordance
 from memforest_ray.index.lexical import Floats, Found, LexiconView, bm25, damping
 from memforest_ray.index.pairs import Pairs, distinct, first_of_each, numbering
 from memforest_ray.index.placed import Placed
@@ -45,8 +46,8 @@ class Dialogue:
     """Words of each place."""
     held: Pairs
     """Cells, by their numbers, and the places that lie in each."""
-    place_of_passage: Integers
-    """For each passage row its place's number, -1 for none."""
+    passages: Integers
+    """For each passage row its place's number in the whole dialogue, -1 for none."""
     starts: Integers
     """Where each session begins among `places`."""
     session_of: Integers
@@ -58,6 +59,8 @@ class Dialogue:
     session_damping: Floats
     """... and on each session."""
     words: LexiconView
+    numbers: Integers | None = None
+    """Of a part of the dialogue: for each place of the whole its number here, -1 for none, as the last is."""
     placed: Placed | None = None
     """Passages in the order of their places; of a part of the dialogue it is not kept."""
 
@@ -91,7 +94,7 @@ class Dialogue:
             sources=shelf.parts["source"][first],
             lengths=lengths,
             held=Pairs.by_right(numbers[owners[rows]], number, len(cells), len(places)),
-            place_of_passage=place_of_passage,
+            passages=place_of_passage,
             starts=starts,
             session_of=session_of,
             bounds=_regions(starts, session_of),
@@ -110,7 +113,7 @@ class Dialogue:
         number_of_place = numbering(places, len(self.places) + 1)  # the last is where -1 leads
         starts = np.cumsum(ends - firsts) - (ends - firsts)
         session_of = np.repeat(np.arange(len(sessions)), ends - firsts)
-        held = Pairs.of(number_of_cell[lefts], number_of_place[rights], len(cells), len(places))
+        held = Pairs.by_right(number_of_cell[lefts], number_of_place[rights], len(cells), len(places))
         return Dialogue(
             cells=self.cells[cells],
             number_of_row=numbering(self.cells[cells], len(self.number_of_row)),
@@ -119,14 +122,20 @@ class Dialogue:
             sources=self.sources[places],
             lengths=self.lengths[places],
             held=held,
-            place_of_passage=number_of_place[self.place_of_passage],
+            passages=self.passages,
             starts=starts,
             session_of=session_of,
             bounds=_regions(starts, session_of),
             window_damping=self.window_damping[places],
             session_damping=self.session_damping[sessions],
             words=self.words,
+            numbers=number_of_place,
         )
+
+    @cached_property
+    def place_of_passage(self) -> Integers:
+        """For each passage row its place's number, -1 for none."""
+        return self.passages if self.numbers is None else self.numbers[self.passages]
 
     def ends_of(self, sessions: Integers) -> tuple[Integers, Integers]:
         """The first place of each session, and the one after its last."""
@@ -136,11 +145,40 @@ class Dialogue:
         """Where each word stands, and how often there."""
         return self.words.found(words, self.place_of_passage)
 
-    def windows(self, found: Found) -> Floats:
+    @cached_property
+    def concordance(self) -> Concordance:
+        """Where words stand among the places, for many questions: it knows what one has asked for."""
+        return Concordance(self.words, self.place_of_passage, self.window_damping)
+
+    def holding(self, words: Sequence[str]) -> tuple[Integers, Integers]:
+        """For each word how many windows hold it, and how many sessions."""
+        known = self._holding
+        held = [known.get(word) or known.setdefault(word, self._held_by(word)) for word in words]
+        return np.array([each[0] for each in held], np.int64), np.array([each[1] for each in held], np.int64)
+
+    @cached_property
+    def _holding(self) -> dict[str, tuple[int, int]]:
+        """Windows and sessions that hold a word, of the words that were asked for."""
+        return {}
+
+    def _held_by(self, word: str) -> tuple[int, int]:
+        slots, places = self._slots, self.concordance(word).places
+        near = np.zeros(len(slots.damping), bool)
+        near[slots.of_place[places]] = True
+        for _ in range(WINDOW):
+            here = near.copy()
+            near[1:] |= here[:-1]
+            near[:-1] |= here[1:]
+        sessions = np.zeros(len(self.starts), bool)
+        sessions[self.session_of[places]] = True
+        windows = np.count_nonzero(near) - np.count_nonzero(near[slots.empty])
+        return int(windows), int(np.count_nonzero(sessions))
+
+    def windows(self, found: Found, holding: Integers | None = None, texts: int | None = None) -> Floats:
         """Share of the query that each place holds together with the two places on each side in its session.
 
         Nearer words count for more: 3 of its own (fewer at an end of the session, where less is beside it), 2 and 1 of
-        its neighbours'.
+        its neighbours'. Of a part of the dialogue `holding` tells how many windows of all `texts` hold each word.
         """
         slots = self._slots
         size = len(slots.damping)
@@ -153,18 +191,19 @@ class Dialogue:
             np.add.at(held, middle - distance, beside)
         grid = held.reshape(found.asked, size)
         grid[:, slots.empty] = 0
-        return bm25(grid, slots.damping, len(self.places))[slots.of_place]
+        return bm25(grid, slots.damping, len(self.places) if texts is None else texts, holding)[slots.of_place]
 
     @cached_property
     def _slots(self) -> "_Slots":
         return _Slots.of(self.starts, self.session_of, self.window_damping)
 
-    def sessions(self, found: Found) -> Floats:
-        """Share of the query that the session of each place holds."""
+    def sessions(self, found: Found, holding: Integers | None = None, texts: int | None = None) -> Floats:
+        """Share of the query that the session of each place holds. See `windows`."""
         sessions = len(self.starts)
         where = found.words * sessions + self.session_of[found.places]
         summed = np.bincount(where, found.counts, found.asked * sessions).astype(np.float32)
-        return bm25(summed.reshape(found.asked, sessions), self.session_damping)[self.session_of]
+        held = summed.reshape(found.asked, sessions)
+        return bm25(held, self.session_damping, sessions if texts is None else texts, holding)[self.session_of]
 
     def occurrences(self, words: Sequence[str]) -> Floats:
         """How often each word stands at each place."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memforest_ray.index.table import Integers, grown
 
-__all__ = ["Floats", "Found", "Lexicon", "LexiconView", "Postings", "bm25", "bm25_of", "damping"]
+__all__ = ["Floats", "Found", "Lexicon", "LexiconView", "Postings", "bm25", "bm25_of", "damping", "shares"]
 
 Floats = NDArray[np.float32]
 
@@ -159,23 +159,27 @@ def damping(lengths: Floats) -> Floats:
     return np.asarray(SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean), np.float32)
 
 
-def bm25(occurrences: Floats, held: Floats, texts: int | None = None) -> Floats:
+def bm25(
+    occurrences: Floats, held: Floats, texts: int | None = None, holding: NDArray[np.int64] | None = None
+) -> Floats:
     """Share of the query's weight that each text holds, in [0, 1]. `held` is the texts' `damping`.
 
-    `texts` says how many there are, where some columns stand for none.
+    `texts` says how many there are, where some columns stand for none or they are part of more; `holding` then, how
+    many of all of them hold each word.
 
     BM25 (Robertson and Zaragoza, 2009; idf as in Lucene, never negative) divided by the most that any text could
     reach for these words, so that scores of different queries and memories can be compared. A word that stands
     nowhere counts in that most: a query of unknown words scores low everywhere.
     """
     texts = occurrences.shape[1] if texts is None else texts
-    holding = np.array([np.count_nonzero(line) for line in occurrences > 0], np.int64)
-    shares = _shares(holding, texts)
-    if shares is None or not texts:
+    if holding is None:
+        holding = np.array([np.count_nonzero(line) for line in occurrences > 0], np.int64)
+    weights = shares(holding, texts)
+    if weights is None or not texts:
         return np.zeros(len(held), np.float32)
     gains = occurrences + held
     np.divide(occurrences, gains, out=gains)
-    return np.asarray(shares @ gains, np.float32)
+    return np.asarray(weights @ gains, np.float32)
 
 
 def bm25_of(found: Found, held: Floats) -> Floats:
@@ -184,15 +188,15 @@ def bm25_of(found: Found, held: Floats) -> Floats:
     Where a text comes several times for a word its occurrences do not damp each other.
     """
     values = np.zeros(len(held), np.float32)
-    shares = _shares(found.holding, len(held))
-    if shares is not None:
-        gains = shares[found.words] * found.counts
+    weights = shares(found.holding, len(held))
+    if weights is not None:
+        gains = weights[found.words] * found.counts
         gains /= found.counts + held[found.places]
         np.add.at(values, found.places, gains)
     return values
 
 
-def _shares(holding: NDArray[np.int64], texts: int) -> Floats | None:
+def shares(holding: NDArray[np.int64], texts: int) -> Floats | None:
     """Of each word, which so many of `texts` hold, the part in the most that a text can have; None for no word."""
     weights = np.log1p((texts - holding + 0.5) / (holding + 0.5))
     most = float(weights.sum())

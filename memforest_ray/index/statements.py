@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from memforest_ray.index.concordance import Concordance
 from memforest_ray.index.lexical import Floats, Found, LexiconView, bm25_of, damping
 from memforest_ray.index.pairs import Pairs, distinct, numbering
 from memforest_ray.index.placed import Placed
@@ -79,7 +80,7 @@ class Statements:
         lefts, rights = self.told.between(firsts, ends)
         facts = distinct(lefts, len(self.facts))
         numbers = numbering(facts, len(self.facts))
-        told = Pairs.of(numbers[lefts], np.searchsorted(places, rights), len(facts), len(places))
+        told = Pairs.by_right(numbers[lefts], np.searchsorted(places, rights), len(facts), len(places))
         kept = Statements(
             facts=self.facts[facts],
             speakers=self.speakers[facts],
@@ -102,6 +103,11 @@ class Statements:
     def matches(self, words: Sequence[str]) -> Floats:
         """Share of the query that each fact's own words hold."""
         return bm25_of(self.found(words), self.damping)
+
+    @cached_property
+    def concordance(self) -> Concordance:
+        """Where words stand among the facts, for many questions: it knows what one has asked for."""
+        return Concordance(self.words, self.number_of_row, self.damping)
 
     def coverage(self, words: Sequence[str]) -> Floats:
         """Share of the words that each fact holds, rare words counting for more, however long the fact is."""

@@ -14,7 +14,7 @@ from memforest_ray.models.chat import ChatModel
 from memforest_ray.models.embedder import Embedder
 from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply, SummaryRequest, summary_inputs
 
-__all__ = ["Foretold", "Known", "Models", "embedded", "run"]
+__all__ = ["Foretold", "Known", "Models", "Planning", "embedded", "foretold", "run"]
 
 T = TypeVar("T")
 
@@ -60,9 +60,11 @@ class Known:
         self.coming = other.coming or self.coming
 
 
+Planning: TypeAlias = Callable[[Callable[[], RefreshPlan]], None]
+"""Is given what makes the plan of summaries that are going to be asked for; it takes a while."""
 _Others: TypeAlias = Extract | Embed | JudgeFrom | effects.Judge
 
-Foretold: TypeAlias = Callable[[Sequence[SummaryRequest]], None]
+Foretold: TypeAlias = Callable[[Sequence[SummaryRequest]], object]
 """Is told which summaries are going to be asked for when those that stand in are published."""
 
 
@@ -73,17 +75,26 @@ async def run(
     *,
     asking: bool = True,
     foretell: Foretold | None = None,
+    planning: Planning | None = None,
+    doubting: Callable[[], None] | None = None,
 ) -> T:
-    """What `steps` come to. What is `known` is not asked for again; without `asking` no judge is asked at all."""
+    """What `steps` come to. What is `known` is not asked for again; without `asking` no judge is asked at all.
+
+    `doubting` is called before one is: until he has answered nobody knows whether it comes as planned.
+    """
     known = known or Known()
     reply: Any = None
     while True:
         effect, result = await asyncio.to_thread(_step, steps, reply)
         if effect is None:
             return result  # type: ignore[no-any-return]  # what a finished generator returned: T
-        if isinstance(effect, Foretell | Refresh):
-            reply = await _summarised(effect, models, known, foretell)
+        if isinstance(effect, Foretell):
+            reply = None if planning is None else planning(effect.plan)
+        elif isinstance(effect, Refresh):
+            reply = await _summarised(effect.plan, models, known, foretell)
         else:
+            if isinstance(effect, effects.Judge) and doubting is not None:
+                doubting()
             reply = await _do(effect, models, known, asking=asking)
 
 
@@ -130,18 +141,14 @@ async def _judged(questions: Sequence[Question], judge: Judge | None, known: Kno
     return [told.get(question.pair.key) or Judgement(None) for question in questions]
 
 
-async def _summarised(effect: Foretell | Refresh, models: Models, known: Known, foretell: Foretold | None) -> Any:
-    if isinstance(effect, Foretell):
-        if foretell is not None and models.defers:
-            await _foretold(await asyncio.to_thread(effect.plan), foretell)
-        return None
+async def _summarised(plan: RefreshPlan, models: Models, known: Known, foretell: Foretold | None) -> Usage:
     if not models.defers:
-        return await _refresh(effect.plan, models.summarizer)
-    waiting = await _foretold(effect.plan, foretell)
-    return await asyncio.to_thread(_stand_in, effect.plan, waiting, models.summarizer.model, known)
+        return await _refresh(plan, models.summarizer)
+    waiting = await foretold(plan, foretell)
+    return await asyncio.to_thread(_stand_in, plan, waiting, models.summarizer.model, known)
 
 
-async def _foretold(plan: RefreshPlan, foretell: Foretold | None) -> list[SummaryRequest]:
+async def foretold(plan: RefreshPlan, foretell: Foretold | None) -> list[SummaryRequest]:
     """The first requests of a plan, told of as soon as each is known."""
     requests = plan.ready(hasten=False)
     if foretell is not None:

@@ -81,6 +81,11 @@ class Lane:
         """Those that have not had their turn."""
         return tuple(self._waiting)
 
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is under way."""
+        return self._taken > 0
+
     def hold(self, ticket: Ticket) -> None:
         """The ticket's turn is over, and its answer is still to come."""
         self._held += 1

@@ -5,7 +5,7 @@ their inputs. So what turns out otherwise when the turn comes is simply not foun
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from memforest_ray.ambient import Clock
@@ -14,10 +14,11 @@ from memforest_ray.errors import LLMUnavailable, MemForestError
 from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.forest import writing
 from memforest_ray.forest.intents import Forget, Ingest, Repair
-from memforest_ray.local.effects import Models, run
+from memforest_ray.local.effects import Models, foretold, run
 from memforest_ray.local.lane import Ticket
 from memforest_ray.local.meter import timing
 from memforest_ray.local.refreshing import Refresher
+from memforest_ray.trees.summaries import RefreshPlan, SummaryRequest
 
 __all__ = ["Preparer"]
 
@@ -25,10 +26,14 @@ __all__ = ["Preparer"]
 class Preparer:
     """Prepares writes, any number at a time."""
 
-    def __init__(self, models: Models, refresher: Refresher, clock: Clock) -> None:
+    def __init__(
+        self, models: Models, refresher: Refresher, clock: Clock, *, alone: Callable[[Ticket, Version], bool]
+    ) -> None:
+        """`alone`: whether a version is still the newest, and no other write is about to change it."""
         self._models = models
         self._refresher = refresher
         self._clock = clock
+        self._alone = alone
 
     async def prepare(self, ticket: Ticket, write: Ingest | Forget | Repair, version: Version) -> None:
         """Candidates of its cells, then vectors and verdicts; beside that the summaries of the session's own tree.
@@ -57,17 +62,65 @@ class Preparer:
         ticket.extracted = dict(zip(cells, found, strict=True))
 
     async def _compare(self, ticket: Ticket, write: Ingest, version: Version) -> None:
+        waits = self._models.defers and write.wait != "facts"
+        ahead = _Ahead(self._refresher, lambda: waits and self._alone(ticket, version))
+        steps = writing.foreseen(version, write, ticket.extracted, self._models.summarizer.model)
         with timing(self._clock, ticket.seconds, "embed"):
-            ahead = await run(writing.foreseen(version, write, ticket.extracted), self._models, ticket.known)
-        ticket.compared = ahead.compared
-        if ahead.judged.calls:
-            ticket.usage["judge"] = ahead.judged
+            try:
+                found = await run(steps, self._models, ticket.known, planning=ahead.begin, doubting=ahead.withdraw)
+                if not found.certain:
+                    ahead.withdraw()
+            except BaseException:
+                ahead.withdraw()
+                raise
+            finally:
+                await ahead.over()
+        ticket.compared = found.compared
+        if found.judged.calls:
+            ticket.usage["judge"] = found.judged
 
     def _foresee(self, write: Ingest, version: Version) -> "asyncio.Task[None] | None":
         # Who does not wait for summaries has all of the servers for what he waits for.
         if not self._models.defers or write.wait == "facts":
             return None
         return self._refresher.foresee(partial(writing.session_plan, version, write, self._models.summarizer.model))
+
+
+class _Ahead:
+    """Has the summaries of entities' trees asked for while statements are embedded and compared.
+
+    They are what will be wanted unless a statement turns out to be one with another, which few are.
+    """
+
+    def __init__(self, refresher: Refresher, alone: Callable[[], bool]) -> None:
+        """`alone`: whether somebody waits for them, and nobody else is about to change those trees."""
+        self._refresher = refresher
+        self._alone = alone
+        self._withdrawn = False
+        self._asked: list[str] = []
+        self._asking: asyncio.Task[None] | None = None
+
+    def begin(self, plan: Callable[[], RefreshPlan]) -> None:
+        """`plan` is made in a thread."""
+        if self._alone():
+            self._asking = asyncio.create_task(self._ask(plan))
+
+    async def _ask(self, plan: Callable[[], RefreshPlan]) -> None:
+        await foretold(await asyncio.to_thread(plan), self._ask_for)
+
+    def _ask_for(self, requests: Iterable[SummaryRequest]) -> None:
+        if self._alone() and not self._withdrawn:
+            self._asked += self._refresher.ask_ahead(requests)
+
+    def withdraw(self) -> None:
+        """They may be others: ask for no more, and end the calls that nobody else waits for."""
+        self._withdrawn = True
+        self._refresher.withdraw(self._asked)
+
+    async def over(self) -> None:
+        """Wait until all of them are asked for."""
+        if self._asking is not None:
+            await self._asking
 
 
 def _check_answered(found: Sequence[Extraction]) -> None:

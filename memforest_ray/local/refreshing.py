@@ -6,11 +6,9 @@ there, and is the next round's. Pairs that writes have left pending are judged i
 """
 
 import asyncio
-import heapq
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from memforest_ray.ambient import Clock
@@ -22,17 +20,12 @@ from memforest_ray.forest.rows import Nodes
 from memforest_ray.forest.writing import stale_nodes
 from memforest_ray.ids import NodeId, ScopeId
 from memforest_ray.local.effects import Known, Models, embedded
+from memforest_ray.local.window import Window
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.summaries import RefreshPlan, SummaryReply, SummaryRequest, summary_inputs
 
 __all__ = ["Done", "Refresher"]
 
-_TRICKLE = 8
-"""This part of all calls is for summaries that are due, however much is extracted: they must not starve. And one that
-is written early goes with so many cells: each call slows those beside it, and the cells are what is waited for.
-"""
-_SPARED = 16
-"""This part of all calls is left to verdicts where early summaries fill the rest: what is read last waits for them."""
 GIVE_WAY_S_MAX = 30.0
 """So long summaries that nobody waits for stand back behind writes: those want the same servers."""
 
@@ -60,78 +53,6 @@ TakeIn = Callable[[Nodes, tuple[Pair, ...], Known], Awaitable[int]]
 class _Waiter:
     version: int
     done: "asyncio.Future[Done]"
-
-
-@dataclass(eq=False, slots=True)
-class _Turn:
-    urgency: int
-    open: "asyncio.Future[None]"
-
-
-class _Window:
-    """So many calls of a forest at a time, cells under extraction among them; who waits enters by urgency.
-
-    Extraction goes first: all that a write waits for comes after it, while most summaries can fill the gaps. Where
-    there have been more cells than calls at a time, it is room that is short: what the last cells leave free is filled
-    then, but for what their verdicts need, and before that nothing early takes the room of a cell.
-    """
-
-    def __init__(self, calls_max: int, extracting: Callable[[], int]) -> None:
-        self._calls_max = calls_max
-        self._extracting = extracting
-        self._crowded = False
-        """Whether there have been more cells than calls at a time since there were none."""
-        self._inside = 0
-        self._waiting: list[tuple[bool, int, int, _Turn]] = []
-        self._turns: dict[str, _Turn] = {}
-        self._numbers = count()
-
-    def _room(self, *, early: bool) -> int:
-        """How many summaries may be under way."""
-        cells = self._extracting()
-        left = self._calls_max - cells
-        if early and cells:
-            spared = self._calls_max // _SPARED
-            return left - spared if self._crowded else min(max(left, 1), max(cells // _TRICKLE, 1))
-        return max(left, self._calls_max // _TRICKLE, 1)
-
-    async def enter(self, name: str, urgency: int, *, early: bool) -> None:
-        """`early`: its write is still being extracted."""
-        turn = self._turns[name] = _Turn(urgency, asyncio.get_running_loop().create_future())
-        self._queue(turn, early=early)
-        self.look()
-        try:
-            await turn.open
-        except asyncio.CancelledError:
-            if turn.open.done() and not turn.open.cancelled():
-                self.leave()
-            raise
-        finally:
-            del self._turns[name]
-
-    def due(self, name: str, urgency: int) -> None:
-        """What was wanted early is waited for now."""
-        if (turn := self._turns.get(name)) is not None:
-            turn.urgency = max(turn.urgency, urgency)
-            self._queue(turn, early=False)
-            self.look()
-
-    def _queue(self, turn: _Turn, *, early: bool) -> None:
-        heapq.heappush(self._waiting, (early, -turn.urgency, next(self._numbers), turn))
-
-    def leave(self) -> None:
-        self._inside -= 1
-        self.look()
-
-    def look(self) -> None:
-        """Let in who can go in now."""
-        cells = self._extracting()
-        self._crowded = cells > self._calls_max or (self._crowded and cells > 0)
-        while self._waiting and self._inside < self._room(early=self._waiting[0][0]):
-            turn = heapq.heappop(self._waiting)[-1].open
-            if not turn.done():
-                self._inside += 1
-                turn.set_result(None)
 
 
 class Refresher:
@@ -175,9 +96,11 @@ class Refresher:
         self._unanswered: set[PairKey] = set()
         self._asking: dict[str, asyncio.Task[SummaryReply]] = {}
         """By inputs: who wants the same waits for the same."""
+        self._unshared: set[str] = set()
+        """Those that were asked for ahead, and that nobody waits for yet."""
         self._foreseen: set[asyncio.Task[None]] = set()
         self._extracting = extracting
-        self._window = _Window(calls_max, extracting)
+        self._window = Window(calls_max, extracting)
         self._waiters: list[_Waiter] = []
         self._round: asyncio.Task[None] | None = None
         self._noted: Version | None = None
@@ -199,12 +122,26 @@ class Refresher:
         task.add_done_callback(_heard)
         return task
 
-    def ask_ahead(self, requests: Iterable[SummaryRequest]) -> None:
-        """Ask for what the next round will ask for: its calls are under way while what it stands on is committed."""
+    def ask_ahead(self, requests: Iterable[SummaryRequest]) -> list[str]:
+        """Ask for what the next round will ask for: its calls are under way while what it stands on is committed.
+
+        The inputs of those that were not asked for before.
+        """
+        new: list[str] = []
         for request in requests:
             inputs = summary_inputs(request.texts, self._models.summarizer.model)
             if inputs not in self.known.summaries:
+                if inputs not in self._asking:
+                    new.append(inputs)
                 self._asked(inputs, request, early=False)
+        self._unshared.update(new)
+        return new
+
+    def withdraw(self, names: Iterable[str]) -> None:
+        """End calls that `ask_ahead` has begun with these inputs, but for those that somebody else wants by now."""
+        for inputs in self._unshared & set(names):
+            if (asking := self._asking.get(inputs)) is not None:
+                asking.cancel()
 
     def noted(self, before: Version, after: Version, stale: Nodes) -> None:
         """A write has made `after` of `before`, and left `stale` to be done."""
@@ -270,7 +207,7 @@ class Refresher:
                 self._stuck = tried
                 self._unanswered.update(version.facts.pending)
             self._tell(version.number, done)
-        if not (self._foreseen or self._extracting()):  # a write that is being prepared may count on it
+        if not (self._foreseen or self._asking or self._extracting()):  # a write that is being prepared may count on it
             self.known = Known()
 
     async def _give_way(self) -> None:
@@ -350,7 +287,7 @@ class Refresher:
         running: set[asyncio.Task[SummaryReply]] = set()
         try:
             while not plan.finished:
-                running |= {asyncio.create_task(self._reply(request, early=early)) for request in plan.ready()}
+                running |= {self._begun(self._reply(request, early=early)) for request in plan.ready()}
                 finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for reply in (task.result() for task in finished):
                     if reply.text is None:
@@ -366,6 +303,13 @@ class Refresher:
             (each.inputs, each.text) for each in made if each.source == "model" and not each.inherited
         )
 
+    @staticmethod
+    def _begun(reply: Coroutine[Any, Any, SummaryReply]) -> "asyncio.Task[SummaryReply]":
+        """Of several that fail together one is raised."""
+        task = asyncio.create_task(reply)
+        task.add_done_callback(_heard)
+        return task
+
     async def _reply(self, request: SummaryRequest, *, early: bool) -> SummaryReply:
         """What is known under these inputs, or comes of the request that somebody has made with them, or of ours."""
         inputs = summary_inputs(request.texts, self._models.summarizer.model)
@@ -378,13 +322,19 @@ class Refresher:
     def _asked(self, inputs: str, request: SummaryRequest, *, early: bool) -> "asyncio.Task[SummaryReply]":
         """The call with these inputs that is under way, or one that is begun now."""
         asking = self._asking.get(inputs)
-        if asking is not None and not early:
-            self._window.due(inputs, request.priority)
         if asking is None:
             asking = self._asking[inputs] = asyncio.create_task(self._ask(inputs, request, early=early))
-            asking.add_done_callback(lambda _: self._asking.pop(inputs, None))
+            asking.add_done_callback(lambda _: self._answered(inputs))
             asking.add_done_callback(_heard)
+        else:
+            self._unshared.discard(inputs)
+            if not early:
+                self._window.due(inputs, request.priority)
         return asking
+
+    def _answered(self, inputs: str) -> None:
+        self._asking.pop(inputs, None)
+        self._unshared.discard(inputs)
 
     async def _ask(self, inputs: str, request: SummaryRequest, *, early: bool) -> SummaryReply:
         await self._window.enter(inputs, request.priority, early=early)

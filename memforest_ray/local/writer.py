@@ -91,7 +91,7 @@ class Writer:
             take_in=self._take_in,
         )
         meter.watch = self._refresher.extracted
-        self._preparer = Preparer(models, self._refresher, clock)
+        self._preparer = Preparer(models, self._refresher, clock, alone=self._alone)
         self._in_flight: dict[OpId, Ticket] = {}
         self._preparing: set[asyncio.Task[None]] = set()
         self._telling: set[asyncio.Task[None]] = set()
@@ -181,6 +181,10 @@ class Writer:
             self._lane.prepared(ticket)
 
     # ---- a batch -----------------------------------------------------------------------------------------
+
+    def _alone(self, ticket: Ticket, version: Version) -> bool:
+        """Whether `version` is the newest still, and no other write is in the lane."""
+        return self._published.known() is version and self._lane.waiting == (ticket,) and not self._lane.busy
 
     async def _quiet(self) -> bool:
         """Wait until every ingest that is here now has had its turn; whether there were any."""
@@ -359,8 +363,10 @@ class Writer:
             self._later(ticket, self._tell_renewed(ticket, answer))
         elif not isinstance(answer, Receipt | Merged):
             ticket.answer(answer)
-        elif answer.duplicate or not follows or _wait_of(ticket.write) == "facts":
+        elif answer.duplicate or _wait_of(ticket.write) == "facts":
             ticket.answer(self._timed(ticket, answer))
+        elif not follows:  # all summaries were there when its turn came
+            ticket.answer(self._billed(self._timed(ticket, answer)))
         else:
             self._later(ticket, self._tell_later(ticket, answer))
 
@@ -388,8 +394,12 @@ class Writer:
     async def _tell_later(self, ticket: Ticket, answer: Receipt | Merged) -> None:
         with timing(self._clock, ticket.seconds, "refresh"):
             done = await self._refresher.finished(answer.version)
-        whole = self._timed(ticket, _refreshed(answer, done))
-        ticket.answer(whole.charged({"summarise": spent}) if (spent := self._refresher.bill()).calls else whole)
+        ticket.answer(self._billed(self._timed(ticket, _refreshed(answer, done))))
+
+    def _billed(self, answer: Receipt | Merged) -> Receipt | Merged:
+        """With what summaries have cost."""
+        spent = self._refresher.bill()
+        return replace(answer.charged({"summarise": spent}), depth=max(answer.depth, 1)) if spent.calls else answer
 
     def _timed(self, ticket: Ticket, answer: Receipt | Merged) -> Receipt | Merged:
         wall_s = self._clock.elapsed() - ticket.entered_s

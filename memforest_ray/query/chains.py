@@ -16,7 +16,7 @@ from memforest_ray.index.strongest import strongest
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.trees.routing import entity_key
 
-__all__ = ["Chain", "Entry", "asks_no_more", "chain_of", "chains", "subjects"]
+__all__ = ["Chain", "Entry", "asked_states", "asks_no_more", "chain_of", "chains", "subjects"]
 
 _LINKED: Final = frozenset({Kind.STATE, Kind.TRANSITION, Kind.PREFERENCE})
 """Kinds that say what is, or became, the case; a plan has not happened."""
@@ -87,15 +87,29 @@ class Chain:
 
 def chains(inquiry: Inquiry, topic: str) -> Iterator[Chain]:
     """Chains that the topic asks for: the attributes it speaks of, of the people it names, else of whoever matches."""
-    near = _near(inquiry)
-    attributes = list(_attributes(near, topic))
-    named = subjects(inquiry)
-    asked = [(subject, attribute) for subject in named for attribute in attributes]
-    asked += [pair for pair in near if not named and pair[1] in attributes]
-    for subject, attribute in asked:
+    for subject, attribute in _asked(inquiry, topic):
         chain = chain_of(inquiry, subject, attribute)
         if chain is not None:
             yield chain
+
+
+def asked_states(inquiry: Inquiry, topic: str) -> frozenset[int]:
+    """Numbers of the chains that the topic may ask for, also among what this query does not look at."""
+    known = inquiry.version.index.registers.chains
+    names = (chain_name(*pair) for pair in _asked(inquiry, topic))
+    found = (known.get(name) for name in names if name is not None)
+    return frozenset(number for number in found if number is not None)
+
+
+def _asked(inquiry: Inquiry, topic: str) -> list[tuple[str, str]]:
+    """Subjects and attributes of what the topic asks for."""
+    near = _near(inquiry)
+    attributes = list(_attributes(near, topic))
+    if not attributes:
+        return []
+    named = subjects(inquiry)
+    asked = [(subject, attribute) for subject in named for attribute in attributes]
+    return asked + [pair for pair in near if not named and pair[1] in attributes]
 
 
 def _attributes(near: Sequence[tuple[str, str]], topic: str) -> Iterator[str]:

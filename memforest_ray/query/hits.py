@@ -20,7 +20,7 @@ from memforest_ray.query.result import Hit, Why
 from memforest_ray.trees.leaves import cell_order, day_of
 from memforest_ray.trees.nodes import UNKNOWN_MS
 from memforest_ray.trees.routing import session_scope
-from memforest_ray.trees.tree import Leaf, Node, OrderKey
+from memforest_ray.trees.tree import Leaf, OrderKey
 
 __all__ = ["HitMaker"]
 
@@ -172,15 +172,14 @@ class HitMaker:
         return found
 
     def _path(self, scope: ScopeId, order: OrderKey) -> tuple[str, ...]:
+        """First to last day of each node on the way to it, of those that hold nothing from after `as_of`."""
         tree = self.inquiry.version.trees.get(scope)
-        return () if tree is None else tuple(self._intervals(tree.path(order)))
-
-    def _intervals(self, nodes: tuple[Node, ...]) -> Iterator[str]:
-        """First to last day of each node, of those that hold nothing from after `as_of`."""
-        always = self.inquiry.request.as_of_ms is None
-        for node in nodes:
-            if always or self.inquiry.known(node):
-                yield _interval(node.first[0], node.last[0])
+        if tree is None:
+            return ()
+        if self.inquiry.request.as_of_ms is None:
+            return tuple([_interval(first, last) for first, last in tree.spans(order)])
+        nodes = filter(self.inquiry.known, tree.path(order))
+        return tuple([_interval(node.first[0], node.last[0]) for node in nodes])
 
 
 def _told_at(source_ms: int | None, session: SessionRecord | None) -> datetime | None:

@@ -1,6 +1,6 @@
 """An inquiry: one question held against one version of a forest, with every likeness that the stages share."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,12 +15,25 @@ from memforest_ray.index.corpus import Corpus
 from memforest_ray.index.foliage import NodeLikenesses
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import UNKNOWN, Integers, place_key, place_of
-from memforest_ray.query.nearness import likenesses, likenesses_within, may_narrow, near_part, said_in
+from memforest_ray.index.view import IndexView
+from memforest_ray.query.nearness import (
+    Said,
+    Sessions,
+    likenesses,
+    likenesses_within,
+    may_narrow,
+    near_sessions,
+    part_of,
+    said_in,
+    with_sessions_of,
+)
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
+from memforest_ray.query.temporal import TimeReading, read_time
+from memforest_ray.trees.routing import entity_key
 from memforest_ray.trees.tree import Child, Leaf, Node, OrderKey, order_key
 
-__all__ = ["Inquiry", "fact_order", "inquire", "rephrased"]
+__all__ = ["Inquiry", "fact_order", "inquire", "rephrased", "widened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +60,12 @@ class Inquiry:
     """Whether the embedder understood the question."""
     speakers: Mapping[int, str]
     """Who speaks in what it may see: number -> name."""
-
-    @property
-    def asked_ms(self) -> int | None:
-        """When the question was asked, as far as known: else the latest time in what it may see."""
-        for given in (self.request.base_ms, self.request.as_of_ms):
-            if given is not None:
-                return given
-        latest = self.corpus.latest_ms
-        return None if latest == UNKNOWN else latest
+    asked_ms: int | None
+    """When the question was asked, as far as known: else the latest time in what it may see."""
+    reading: TimeReading
+    """What it says about time."""
+    near: NDArray[np.bool_] | None
+    """Which sessions of the whole are near the question, where the corpus is only these."""
 
     def fact(self, id: FactId) -> Fact | None:  # noqa: A002 - the field's name
         """The fact as it was known at the instant asked for; None when it was not."""
@@ -155,32 +165,116 @@ def fact_order(fact: Fact) -> OrderKey:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a question says of a corpus: fields of an `Inquiry`."""
+
+    corpus: Corpus
+    facts: Floats
+    cells: Floats
+    nodes: NodeLikenesses
+    said: Said
+
+    @classmethod
+    def against(
+        cls, index: IndexView, whole: Corpus, terms: Sequence[str], query: Floats | None, near: Sessions | None
+    ) -> "_Held":
+        """All of a corpus, or those of its sessions that are near."""
+        if query is None or near is None:
+            said = said_in(whole, terms)
+            return cls(whole, *likenesses(index, whole, query), said)
+        part, said = part_of(whole, near, terms)
+        return cls(part, *likenesses_within(index, part, query), said)
+
+    @property
+    def of_cells(self) -> Floats:
+        return _likeness(self.cells, self.corpus.dialogue.to_cells(self.said.windows))
+
+
 def inquire(version: Version, request: QueryRequest, vector: NDArray[np.floating[Any]] | None) -> Inquiry:
     """Hold a question against a version: all of it, or where graphs are the part that is near the question."""
-    question = Question.of(request.text)
-    corpus = version.index.corpus_as_of(request.as_of_ms)
-    query = None if vector is None or not vector.any() else vector.astype(np.float32)
-    if query is not None and may_narrow(version.index, request):
-        corpus, said = near_part(version.index, corpus, query, question)
-        facts, cells, nodes = likenesses_within(version.index, corpus, query)
-    else:
-        said = said_in(corpus, question.terms)
-        facts, cells, nodes = likenesses(version.index, corpus, query)
-    names = version.index.registers.speakers.names
+    question, index = Question.of(request.text), version.index
+    corpus = index.corpus_as_of(request.as_of_ms)
+    asked_ms = _asked_ms(request, corpus)
+    names = index.registers.speakers.names
+    speakers = {number: names[number] for number in corpus.speakers.tolist()}
+    reading = _reading(request, asked_ms, speakers.values())
+    query = _known(vector)
+    near = None
+    if query is not None and may_narrow(index, request, reading):
+        near = near_sessions(index, corpus, query, question, reading)
+    held = _Held.against(index, corpus, question.terms, query, near)
     return Inquiry(
         version=version,
         request=request,
         question=question,
-        corpus=corpus,
-        facts=_likeness(facts, said.words),
-        words=said.words,
-        cells=_likeness(cells, corpus.dialogue.to_cells(said.windows)),
-        nodes=nodes,
-        windows=said.windows,
-        sessions=said.sessions,
+        corpus=held.corpus,
+        facts=_likeness(held.facts, held.said.words),
+        words=held.said.words,
+        cells=held.of_cells,
+        nodes=held.nodes,
+        windows=held.said.windows,
+        sessions=held.said.sessions,
         has_vector=query is not None,
-        speakers={number: names[number] for number in corpus.speakers.tolist()},
+        speakers=speakers,
+        asked_ms=asked_ms,
+        reading=reading,
+        near=near,
     )
+
+
+def widened(inquiry: Inquiry, vector: NDArray[np.floating[Any]] | None, chains: Collection[int]) -> Inquiry:
+    """The same, if it looks at a part only: of these chains, by their numbers, it looks at all that tells them.
+
+    At everything where that is too much, or where the dialogue of some of it is gone.
+    """
+    if inquiry.near is None or not chains:
+        return inquiry
+    index, whole = inquiry.version.index, inquiry.version.index.corpus
+    facts = np.flatnonzero(np.isin(whole.statements.chains, list(chains)))
+    rows = whole.statements.facts[facts]
+    if _holds(inquiry.corpus, rows):
+        return inquiry
+    near = with_sessions_of(whole, inquiry.near, facts)
+    query, terms = _known(vector), inquiry.question.terms
+    held = _Held.against(index, whole, terms, query, near)
+    if not _holds(held.corpus, rows):
+        near, held = None, _Held.against(index, whole, terms, query, None)
+    return replace(
+        inquiry,
+        corpus=held.corpus,
+        facts=_likeness(held.facts, held.said.words),
+        words=held.said.words,
+        cells=held.of_cells,
+        nodes=held.nodes,
+        windows=held.said.windows,
+        sessions=held.said.sessions,
+        near=near,
+    )
+
+
+def _known(vector: NDArray[np.floating[Any]] | None) -> Floats | None:
+    """A question's vector; None when the embedder does not understand it."""
+    return None if vector is None or not vector.any() else vector.astype(np.float32)
+
+
+def _holds(corpus: Corpus, facts: Integers) -> bool:
+    """Whether all of these facts, by their rows, are in a corpus."""
+    return bool((corpus.statements.number_of_row[facts] >= 0).all())
+
+
+def _asked_ms(request: QueryRequest, corpus: Corpus) -> int | None:
+    for given in (request.base_ms, request.as_of_ms):
+        if given is not None:
+            return given
+    return None if corpus.latest_ms == UNKNOWN else corpus.latest_ms
+
+
+def _reading(request: QueryRequest, asked_ms: int | None, speakers: Iterable[str]) -> TimeReading:
+    """Words of the names of those who speak ask for nothing in particular."""
+    names = frozenset(word for name in speakers for word in entity_key(name).split())
+    dated = request.base_ms is not None or request.as_of_ms is not None
+    return read_time(request.text, asked_ms, request.zone, names, dated=dated)
 
 
 def rephrased(inquiry: Inquiry, vector: NDArray[np.floating[Any]]) -> Inquiry:

@@ -1,28 +1,44 @@
 """Nearness: how like a question facts, cells and nodes are; in a large forest, which part of it to look at.
 
 Where there are graphs over all facts and all cells, a question is held against the sessions that they, and its
-words, lead to: a few thousand turns, however many there are. What is asked about time, or with filters, is held
-against everything: there the nearest are not enough.
+words, lead to: a few thousand turns, however many there are; if it names a time, also against all that is of that time.
+What is asked about before and after, or with filters, is held against everything: there the nearest are not enough.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memforest_ray.index.corpus import Corpus
 from memforest_ray.index.foliage import AllNodes, NodeLikenesses, SomeNodes
-from memforest_ray.index.lexical import Floats, bm25_of
-from memforest_ray.index.table import Integers
+from memforest_ray.index.lexical import Floats
+from memforest_ray.index.pairs import numbering
+from memforest_ray.index.strongest import strongest
+from memforest_ray.index.table import UNKNOWN, Integers
 from memforest_ray.index.vectors import Asked, similarities, similarities_of
 from memforest_ray.index.view import CELLS, FACTS, IndexView
-from memforest_ray.query.directions import look
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import NO_FILTERS, QueryRequest
-from memforest_ray.query.temporal import read_time
+from memforest_ray.query.temporal import TimeReading, within
 
-__all__ = ["Said", "likenesses", "likenesses_within", "may_narrow", "near_part", "said_in"]
+__all__ = [
+    "Said",
+    "Sessions",
+    "likenesses",
+    "likenesses_within",
+    "may_narrow",
+    "near_sessions",
+    "part_of",
+    "said_in",
+    "with_sessions_of",
+]
+
+Sessions: TypeAlias = NDArray[np.bool_]
+"""Some sessions: for each, by its number, whether it is one of them."""
 
 _NEAREST: Final = 48
 """Facts, and cells, whose sessions are looked at: several times what a query shows."""
@@ -32,6 +48,8 @@ _WORDED: Final = 24
 """Facts, and turns, with most of the question's words, whose sessions are."""
 _HITS_MAX: Final = 50
 """Of a query that may be narrowed: more hits want more of the forest."""
+_PART_MAX: Final = 0.2
+"""Of all sessions, those of a time that is named, above which everything is looked at."""
 _NARROWED: Final = ("embed", "flat")
 """Modes that may be: the others go by roots, or ask models, which takes longer than looking at everything."""
 
@@ -77,8 +95,8 @@ def likenesses_within(index: IndexView, corpus: Corpus, query: Floats) -> tuple[
     )
 
 
-def may_narrow(index: IndexView, request: QueryRequest) -> bool:
-    """Whether the nearest are enough for this query, and graphs can find them."""
+def may_narrow(index: IndexView, request: QueryRequest, reading: TimeReading) -> bool:
+    """Whether the nearest, with all of the time that it names, are enough for this query, and graphs can find them."""
     if FACTS not in index.graphs or CELLS not in index.graphs:
         return False
     bounds = (request.as_of_ms, request.since_ms, request.until_ms)
@@ -86,28 +104,73 @@ def may_narrow(index: IndexView, request: QueryRequest) -> bool:
         return False
     if request.expand != "facts" or request.k > _HITS_MAX:
         return False
-    if request.mode not in _NARROWED or look(request.text).direction is not None:
-        return False
-    reading = read_time(request.text, None, request.zone)
-    return not (reading.names_time or reading.ahead)
+    return request.mode in _NARROWED and reading.direction is None and not reading.ahead
 
 
-def near_part(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> tuple[Corpus, Said]:
-    """The sessions that are near a question, and what its words say of them, weighed as in the whole corpus."""
+def near_sessions(
+    index: IndexView, corpus: Corpus, query: Floats, question: Question, reading: TimeReading
+) -> Sessions | None:
+    """The sessions that are near a question.
+
+    Where it names a time all sessions are near in which something of that time was said, or happened; None where these
+    are so many that it is quicker to look at everything.
+    """
     dialogue, statements = corpus.dialogue, corpus.statements
-    in_places = dialogue.found(question.terms)
-    words, windows = statements.matches(question.terms), dialogue.windows(in_places)
-    near = np.zeros(len(dialogue.starts), bool)
+    near = _in_time(corpus, reading)
+    if _too_many(near):
+        return None
+    with ThreadPoolExecutor(1) as beside:  # graphs are searched without Python's lock: two of them at once
+        cells = beside.submit(_near_cells, index, corpus, query)
+        facts = _near_facts(index, corpus, query, question)
+        worded = _most(statements.concordance.matches(question.terms))
+        turns = _most(dialogue.concordance.matches(question.terms))
     for places in (
-        statements.told.rights_of(_near_facts(index, corpus, query, question)),
-        statements.told.rights_of(_most(words)),
-        dialogue.held.rights_of(_near_cells(index, corpus, query)),
-        _most(bm25_of(in_places, dialogue.window_damping)),
+        statements.told.rights_of(facts),
+        statements.told.rights_of(worded),
+        dialogue.held.rights_of(cells.result()),
+        turns,
     ):
         near[dialogue.session_of[places]] = True
-    part = corpus.among(np.flatnonzero(near))
-    said = Said(words[part.facts], windows[part.places], dialogue.sessions(in_places)[part.places])
-    return part.corpus, said
+    return near
+
+
+def _too_many(near: Sessions) -> bool:
+    """Whether it is quicker to look at everything."""
+    return bool(np.count_nonzero(near) > _PART_MAX * len(near))
+
+
+def with_sessions_of(corpus: Corpus, near: Sessions, facts: Integers) -> Sessions | None:
+    """Also those that some facts, by their numbers, come from; None where all are too many."""
+    wider = near.copy()
+    wider[corpus.dialogue.session_of[corpus.statements.told.rights_of(facts)]] = True
+    return None if _too_many(wider) else wider
+
+
+def part_of(corpus: Corpus, near: Sessions, terms: Sequence[str]) -> tuple[Corpus, Said]:
+    """Only these sessions, and what the words of a question say of them, weighed as in the whole corpus."""
+    dialogue = corpus.dialogue
+    narrowed = corpus.among(np.flatnonzero(near))
+    part = narrowed.corpus.dialogue
+    here = dialogue.concordance.among(terms, numbering(narrowed.places, len(dialogue.places)))
+    windows, sessions = dialogue.holding(terms)
+    said = Said(
+        corpus.statements.concordance.matches(terms)[narrowed.facts],
+        part.windows(here, windows, len(dialogue.places)),
+        part.sessions(here, sessions, len(dialogue.starts)),
+    )
+    return narrowed.corpus, said
+
+
+def _in_time(corpus: Corpus, reading: TimeReading) -> Sessions:
+    """Sessions in which something was said, or is told to have happened, in the time that a question names."""
+    dialogue, statements = corpus.dialogue, corpus.statements
+    near = np.zeros(len(dialogue.starts), bool)
+    if reading.names_time:
+        facts = within(reading, statements.starts, statements.ends, statements.sources)
+        near[dialogue.session_of[statements.told.rights_of(np.flatnonzero(facts))]] = True
+        unknown = np.full(len(dialogue.places), UNKNOWN)
+        near[dialogue.session_of[within(reading, unknown, unknown, dialogue.sources)]] = True
+    return near
 
 
 def _near_facts(index: IndexView, corpus: Corpus, query: Floats, question: Question) -> Integers:
@@ -133,5 +196,6 @@ def _near_cells(index: IndexView, corpus: Corpus, query: Floats) -> Integers:
 
 def _most(values: Floats) -> Integers:
     """Numbers of the highest values above 0."""
-    found = np.argpartition(-values, _WORDED)[:_WORDED] if len(values) > _WORDED else np.arange(len(values))
-    return found[values[found] > 0]
+    found = strongest(values, _WORDED)
+    best: Integers = found[np.argsort(-values[found], kind="stable")][:_WORDED]
+    return best[values[best] > 0]

@@ -1,10 +1,12 @@
 """What a query gives: hits in order, why there are none, and how they were found."""
 
+import pickle
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from operator import attrgetter
+from typing import Any, Final, Literal
 
 from memforest_ray.facts.times import EventTime
 from memforest_ray.ids import CellId, FactId, ScopeId, SessionId, TurnId
@@ -53,6 +55,9 @@ class Hit:
     why: "Why | None" = None
     """What its score is made of, when that was asked for."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Hit, _fields_of_hit(self)
+
     def to_json(self) -> dict[str, Any]:
         """As msgpack and JSON types."""
         return {
@@ -72,6 +77,9 @@ class Hit:
             "timely": self.timely,
             **({} if self.why is None else {"why": self.why.to_json()}),
         }
+
+
+_fields_of_hit: Final = attrgetter(*(field.name for field in fields(Hit)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,9 @@ class RecalledTree:
     """Similarity of its root."""
     fact: float
     """Best similarity of a fact in it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecalledTree, (self.scope, self.score, self.root, self.fact)
 
     def to_json(self) -> dict[str, Any]:
         return {"scope": self.scope, "score": self.score, "root": self.root, "fact": self.fact}
@@ -179,6 +190,10 @@ class Result:
     only_time: bool = False
     """Whether the question asks for nothing but what lies in a time, so that whatever does is an answer."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As one piece of bytes: what pickles answers between processes looks at every object in them in Python."""
+        return _result_of, (pickle.dumps(_fields_of_result(self), pickle.HIGHEST_PROTOCOL),)
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
@@ -197,6 +212,13 @@ class Result:
             "message": self.message,
             "trace": self.trace.to_json(),
         }
+
+
+_fields_of_result: Final = attrgetter(*(field.name for field in fields(Result)))
+
+
+def _result_of(body: bytes) -> Result:
+    return Result(*pickle.loads(body))
 
 
 @dataclass(frozen=True, slots=True)

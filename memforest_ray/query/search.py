@@ -15,12 +15,13 @@ from memforest_ray.query.allowed import Allowed, filtered, in_time
 from memforest_ray.query.attribution import lead_of
 from memforest_ray.query.bearings import bearings_of
 from memforest_ray.query.browse import Browsed
+from memforest_ray.query.chains import asked_states
 from memforest_ray.query.corrected import held_back
 from memforest_ray.query.directions import MEASURED
 from memforest_ray.query.grading import graded
 from memforest_ray.query.guided import card
 from memforest_ray.query.hits import HitMaker
-from memforest_ray.query.inquiry import Inquiry, inquire
+from memforest_ray.query.inquiry import Inquiry, inquire, widened
 from memforest_ray.query.modes import mode_of
 from memforest_ray.query.passages import PASSAGE_CHARS, passage
 from memforest_ray.query.picks import Picked, pick
@@ -33,9 +34,8 @@ from memforest_ray.query.reranking import RERANKED_MAX, reranked
 from memforest_ray.query.rereading import reread
 from memforest_ray.query.result import EmptyReason, Hit, RecalledTree, Result, Trace
 from memforest_ray.query.steps import Embed, Steps, alone
-from memforest_ray.query.temporal import TimeReading, read_time, span_text
+from memforest_ray.query.temporal import TimeReading, span_text
 from memforest_ray.trees.leaves import day_of
-from memforest_ray.trees.routing import entity_key
 
 __all__ = ["DEFAULT", "NEIGHBOUR", "search", "search_steps"]
 
@@ -76,8 +76,9 @@ def search_steps(
     if not len(version.index):
         return _nothing(version, request)
     inquiry = inquire(version, request, vector)
-    dated = request.base_ms is not None or request.as_of_ms is not None
-    reading = read_time(request.text, inquiry.asked_ms, request.zone, _names(inquiry), dated=dated)
+    reading = inquiry.reading
+    if inquiry.near is not None and reading.intervals:  # a state may have begun long before a time that is named
+        inquiry = widened(inquiry, vector, asked_states(inquiry, reading.topic))
     time = in_time(inquiry, reading)
     if not time.any:
         return _outside(version, request, reading)
@@ -111,11 +112,6 @@ def search_steps(
         lead = lead_of(inquiry, maker.scores, ranking) if attribute else None
         return Result(version.number, hits, trace, message=picked.missing, lead=lead, only_time=reading.only_time)
     return _empty(version, request, EmptyReason.FILTERED, _left_out(inquiry), trace)
-
-
-def _names(inquiry: Inquiry) -> frozenset[str]:
-    """Words of the names of those who speak: they ask for nothing in particular."""
-    return frozenset(word for name in inquiry.speakers.values() for word in entity_key(name).split())
 
 
 def _vectors(reading: TimeReading) -> Steps[Any]:

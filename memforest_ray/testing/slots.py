@@ -3,6 +3,7 @@ is exact.
 """
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,12 +17,16 @@ from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
 from memforest_ray.models.waves import wave
 from memforest_ray.trees.summaries import Source, Summarizer, SummaryReply, SummaryRequest
 
-__all__ = ["EMBED_SHARE", "Slot", "Slots"]
+__all__ = ["EMBED_SHARE", "UNEVEN", "Slot", "Slots"]
 
 T = TypeVar("T")
 
 EMBED_SHARE = 0.05
 """Of the time of a chat call, that an embedding call takes; it needs no slot."""
+
+
+UNEVEN = 0.02
+"""Of the time of a call, at most: enough to shuffle what comes after what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,10 @@ class Slot:
 class Slots:
     """A server of chat calls; they are served in the order in which they are made."""
 
-    def __init__(self, number: int, latency_s: float = 1.0) -> None:
+    def __init__(self, number: int, latency_s: float = 1.0, *, uneven: random.Random | None = None) -> None:
+        """`uneven`: no two calls take the same time, but up to `UNEVEN` more than the latency."""
         self._latency_s = latency_s
+        self._uneven = uneven
         self._free = asyncio.Semaphore(number)
         self.used: list[Slot] = []
 
@@ -66,7 +73,8 @@ class Slots:
     async def spend(self, kind: str, about: str, share: float, answer: Callable[[], Awaitable[T]]) -> T:
         """An answer after its time."""
         began = asyncio.get_running_loop().time()
-        await asyncio.sleep(share * self._latency_s)
+        more = 0.0 if self._uneven is None else UNEVEN * self._uneven.random()
+        await asyncio.sleep(share * self._latency_s * (1 + more))
         self.used.append(Slot(kind, began, asyncio.get_running_loop().time(), about))
         return await answer()
 

@@ -127,14 +127,13 @@ def _cost(found: Inherited) -> tuple[int, int]:
 
 def _told_beside(node: Node, come: list[str], text: str) -> str | None:
     """The text with what has come in front of it; None where there is no room for that."""
-    lines = "\n".join(come)
-    room = SUMMARY_CHARS_MAX - len(text) - 1
-    if len(lines) > room and node.count > WHOLE_LEAVES_MAX and len(come) <= node.count // _NEWS_SHARE:
-        lines = "\n".join(select_lines(lines.splitlines(), room)) if room > 0 else ""
-        return f"{lines}\n{text}" if lines else None
     if not come:
         return text
-    return f"{lines}\n{text}" if len(lines) <= room else None
+    lines = "\n".join(come)
+    room = SUMMARY_CHARS_MAX - len(text) - 1
+    if 0 < room < len(lines) and node.count > WHOLE_LEAVES_MAX and len(come) <= node.count // _NEWS_SHARE:
+        lines = "\n".join(select_lines(lines.splitlines(), room))
+    return f"{lines}\n{text}" if 0 < len(lines) <= room else None
 
 
 def _leaves(child: Child) -> Iterator[Leaf]:

@@ -5,8 +5,9 @@ A forest has thousands of trees and a question looks into ten. What all of them 
 their ids is found when it is read.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from immutables import Map
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, NodeId, ScopeId
 from memforest_ray.trees.edits import Placements, Trees
-from memforest_ray.trees.nodes import Child, Leaf
+from memforest_ray.trees.nodes import Child, Leaf, OrderKey, Range
 from memforest_ray.trees.tree import MemTree, names_node, rebuild
 
 __all__ = ["Outline", "StoredForest", "StoredTree"]
@@ -28,10 +29,10 @@ class StoredTree(MemTree):
     """A tree that is read when its root is first asked for. Raises CorruptState then, naming scope and node."""
 
     __slots__ = ("_read", "_root")
-    _read: Callable[[], MemTree] | None
+    _read: "_Reading | None"
     _root: Child | None
 
-    def __init__(self, scope: ScopeId, k: int, read: Callable[[], MemTree]) -> None:
+    def __init__(self, scope: ScopeId, k: int, read: "_Reading") -> None:
         object.__setattr__(self, "scope", scope)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "_read", read)
@@ -45,6 +46,11 @@ class StoredTree(MemTree):
             object.__setattr__(self, "_root", read().root)
             object.__setattr__(self, "_read", None)
         return self._root
+
+    def spans(self, order: OrderKey) -> tuple[Range, ...]:
+        """Of a tree that was not read yet, the path alone is looked at: a tree may have all leaves of a forest."""
+        read = self._read
+        return super().spans(order) if read is None else tuple(read.spans(order))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MemTree, (self.scope, self.k, self.root)
@@ -149,6 +155,24 @@ class _Reading:
 
     def __call__(self) -> MemTree:
         return rebuild(self.scope, self.k, self.root, self.rows, self.leaf_of)
+
+    def spans(self, order: OrderKey) -> Iterator[Range]:
+        """What `MemTree.spans` tells, by the leaves at the ends of the nodes that it goes by."""
+        name = self.root
+        while names_node(name):
+            yield self._end(name, 0)[0], self._end(name, -1)[0]
+            children = self.rows[name]["children"]
+            place = bisect_left(children, order, key=lambda child: self._end(child, -1))
+            name = children[min(place, len(children) - 1)]
+
+    def _end(self, name: str, place: int) -> OrderKey:
+        """The order key of the first (0) or last (-1) leaf below a node or item."""
+        while names_node(name):
+            name = self.rows[name]["children"][place]
+        leaf = self.leaf_of(ItemId(name))
+        if leaf is None:
+            raise _corrupt(self.scope, self.root, f"its item {name} is not there")
+        return leaf.order
 
 
 def _corrupt(scope: ScopeId, name: str, why: str) -> CorruptState:

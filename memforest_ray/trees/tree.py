@@ -16,7 +16,7 @@ from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, ScopeId
 from memforest_ray.trees.balance import children_max
 from memforest_ray.trees.joining import Joining
-from memforest_ray.trees.nodes import UNKNOWN_MS, Child, Leaf, Node, OrderKey, node_row, order_key
+from memforest_ray.trees.nodes import UNKNOWN_MS, Child, Leaf, Node, OrderKey, Range, node_row, order_key
 
 __all__ = [
     "FANOUT_MIN",
@@ -98,6 +98,10 @@ class MemTree:
             place = bisect_left(child.children, order, key=_last)
             child = child.children[min(place, len(child.children) - 1)]
         return tuple(found)
+
+    def spans(self, order: OrderKey) -> tuple[Range, ...]:
+        """Of each node of that path where its first and its last leaf stand in time."""
+        return tuple([(node.first[0], node.last[0]) for node in self.path(order)])
 
     def before(self, order: OrderKey, n: int) -> Iterator[Leaf]:
         """At most `n` leaves that precede `order`, nearest first; found as they are asked for."""

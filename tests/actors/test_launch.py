@@ -1,6 +1,7 @@
 """Heads: what is said to them, what they leave behind, and how their life is told."""
 
 import fcntl
+import re
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,18 @@ def test_workers_keep_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the surroundings say: else each forest that starts would compile this package."""
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     assert "PYTHONDONTWRITEBYTECODE" not in environment.head_environment()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: 8 PYTHON worker processes have been started on node: ab with address: 10.0.0.1.",
+        "A worker died or was killed while executing a task by an unexpected system error.",
+    ],
+)
+def test_ray_says_nothing_that_nobody_needs_to_know(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it would print among the output of a command is left out by its own means."""
+    surroundings = {"RAY_AUTH_MODE": "token"}
+    monkeypatch.setattr("os.environ", surroundings)
+    environment.prepare_driver("token")
+    assert re.search(surroundings["RAY_DEDUP_LOGS_SKIP_REGEX"], line)

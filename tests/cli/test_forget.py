@@ -45,7 +45,7 @@ def test_anything_else_is_an_input_error(program: Program, fake: FakeClient, arg
     """Nothing, or two things, is refused before a client is opened."""
     run = program("forget", "bob", *arguments)
     assert run.code == 2
-    assert "say what to forget" in run.err
+    assert "say one thing to forget" in run.err
     assert fake.asked == []
 
 

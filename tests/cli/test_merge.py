@@ -88,6 +88,14 @@ def test_a_memory_is_kept_in_order(two: Program) -> None:
     assert (refused.code, refused.data["error"]["kind"]) == (2, "not_found")
 
 
+@pytest.mark.parametrize("verb", ["repair", "resummarise", "rescene", "rebuild", "reembed"])
+def test_nobody_is_not_kept_in_order(two: Program, verb: str) -> None:
+    """A name that was mistyped is noticed, and nothing is made for it."""
+    run = two(verb, "nobody", "--json")
+    assert (run.code, run.data["error"]["kind"]) == (2, "not_found")
+    assert "nobody" not in two("users", "--json").data["users"]
+
+
 def test_a_fact_is_corrected(two: Program) -> None:
     """By its id; what changed since then is told by the journal."""
     (hit,) = two("query", "ann", "Where does Bob live?", "--k", "1", "--json").data["hits"]

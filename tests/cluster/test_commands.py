@@ -16,7 +16,7 @@ from tests.cluster.strict import CLUSTER, ROOT, documents
 
 README = CLUSTER / "README.md"
 BLOCK = re.compile(r"```bash\n(.*?)```", re.DOTALL)
-FOREIGN = frozenset({"docker", "helm", "kubectl", "sbatch", "set", "export"})
+FOREIGN = frozenset({"docker", "echo", "helm", "kubectl", "sbatch", "set", "export"})
 """Programs that are not at hand here."""
 COPIES = frozenset({"cluster/kuberay/secrets.yaml"})
 """Files that the operator makes."""

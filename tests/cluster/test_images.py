@@ -49,6 +49,12 @@ def test_the_copied_files_make_the_package(tmp_path: Path) -> None:
     assert {"memforest_ray/__init__.py", "memforest_actors/__init__.py"} <= set(names)
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_copied_files_are_the_users(path: Path) -> None:
+    """The bases run as `ray`, who can neither change nor remove what a build copies without a name."""
+    assert [line for line in _instructions(path) if line.startswith("COPY ") and "--chown=ray:users" not in line] == []
+
+
 def test_hnswlib_is_built_for_any_cpu() -> None:
     """The switch stands before the build, in the same stage."""
     lines = _instructions(CLUSTER / "docker/Dockerfile.cpu")

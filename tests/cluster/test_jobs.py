@@ -22,6 +22,8 @@ pytestmark = pytest.mark.ray
 BIN = Path(sys.executable).parent
 TOKEN = "0123456789abcdef0123456789abcdef"
 USERS = 4
+STRANGE = ("RAY_", "MEMFOREST_", "PYTHONDONTWRITEBYTECODE")
+"""What the cluster does not take from our surroundings: without bytecode each of its processes compiles the package."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Cluster:
 @contextmanager
 def _head(folder: Path) -> Iterator[Cluster]:
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("RAY_", "MEMFOREST_"))},
+        **{name: value for name, value in os.environ.items() if not name.startswith(STRANGE)},
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}:{ROOT / 'actors'}",
         "RAY_AUTH_MODE": "token",

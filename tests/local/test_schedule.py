@@ -4,6 +4,7 @@ Each chat call takes a second, an embedding call a twentieth; what the forest it
 """
 
 import asyncio
+import random
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
@@ -14,7 +15,7 @@ from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.forest.intents import Wait
 from memforest_ray.local.effects import Models
 from memforest_ray.storage.memory import MemoryStore
-from memforest_ray.testing.answers import ScriptedSummarizer
+from memforest_ray.testing.answers import ScriptedJudge, ScriptedSummarizer
 from memforest_ray.testing.calls import CallGraph
 from memforest_ray.testing.clock import ManualClock
 from memforest_ray.testing.forests import Forests, TestForest
@@ -39,10 +40,17 @@ class SlowStore(MemoryStore):
 class Stage:
     """One forest, its models behind a server, all on one clock."""
 
-    def __init__(self, clock: ManualClock, slots: int, store: MemoryStore | None = None) -> None:
+    def __init__(
+        self,
+        clock: ManualClock,
+        slots: int,
+        store: MemoryStore | None = None,
+        judge: ScriptedJudge | None = None,
+        uneven: random.Random | None = None,
+    ) -> None:
         self._clock = clock
-        self.server, self.graph = Slots(slots), CallGraph()
-        models = Models(RuleExtractor(), ScriptedSummarizer(), HashEmbedder())
+        self.server, self.graph = Slots(slots, uneven=uneven), CallGraph()
+        models = Models(RuleExtractor(), ScriptedSummarizer(), HashEmbedder(), judge)
         forests = Forests(store, self.graph.over(self.server.over(models)), clock, llm_permits=slots)
         self.forest: TestForest = forests.open()
 
@@ -83,6 +91,13 @@ def talk(number: int, turns: int = 20) -> Session:
     return Session(f"s{number:02}", said, time=f"2023-05-{1 + number:02}T10:00:00Z")
 
 
+def with_hobbies(number: int, hobbies: str) -> Session:
+    """Bob about things that have nothing in common, and about what he likes to do."""
+    things = (" ".join(f"{part}{number}{place}" for part in ("bow", "hat", "jug", "keg", "oar")) for place in range(20))
+    told = [*(Turn(f"I like the {thing}, as I said.", "Bob") for thing in things), Turn(f"I like {hobbies}.", "Bob")]
+    return Session(f"s{number:02}", told, time="2023-05-08T10:00:00Z")
+
+
 def test_a_session_is_read_and_summarised_at_the_same_time() -> None:
     """Its own tree stands on dialogue: both begin at once, and neither waits for the other's plans."""
 
@@ -94,17 +109,34 @@ def test_a_session_is_read_and_summarised_at_the_same_time() -> None:
     on_stage(act)
 
 
-def test_summaries_are_asked_for_while_the_facts_are_committed() -> None:
-    """They stand on what is being made durable: the calls are on their way meanwhile, each made once."""
+def test_summaries_are_asked_for_while_statements_are_embedded_and_committed() -> None:
+    """They stand on what is known once it is extracted: the calls are on their way meanwhile, each made once."""
 
     async def act(clock: ManualClock) -> None:
         stage = Stage(clock, PLENTY, SlowStore())
         wall_s = await stage.remembers(talk(0))
         began = stage.server.began("summarise", "entity:")
-        assert began[0] == pytest.approx(1.05)
-        assert wall_s == pytest.approx(1.05 + 1 + 0.05 + COMMIT_S)  # the first commit takes none of it
+        assert began[0] == pytest.approx(1)
+        scenes_s = 1.05  # which of them change shows when the statements have vectors
+        assert wall_s == pytest.approx(scenes_s + 1 + 0.05 + COMMIT_S)  # the first commit takes none of it
         texts = [call.lines for call in stage.graph.calls if call.scope and call.scope.startswith("entity:")]
         assert len(texts) == len(began)
+
+    on_stage(act)
+
+
+def test_what_is_asked_for_ahead_is_withdrawn_where_a_statement_may_be_another() -> None:
+    """Its trees follow from the verdict, so their summaries are asked for behind that, and none was finished before."""
+
+    async def act(clock: ManualClock) -> None:
+        stage = Stage(clock, PLENTY, judge=ScriptedJudge())
+        await stage.remembers(with_hobbies(0, "chess, pottery, rowing and baking"))
+        asked, made, started = len(stage.graph.calls), len(stage.server.used), clock.elapsed()
+        await stage.remembers(with_hobbies(1, "chess, baking, rowing and pottery"))
+        judged = [slot.began_s - started for slot in stage.server.used[made:] if slot.kind == "judge"]
+        written = [slot.began_s - started for slot in stage.server.used[made:] if slot.about.startswith("entity:")]
+        assert [min(judged), min(written)] == pytest.approx([1.05, 2.05])
+        assert sum((call.scope or "").startswith("entity:") for call in stage.graph.calls[asked:]) > len(written)
 
     on_stage(act)
 
@@ -160,5 +192,23 @@ def test_a_conversation_takes_what_its_calls_must_take(slots: int) -> None:
         stage.graph.place(await stage.forest.version())
         assert len(stage.graph.calls) > 200
         assert wall_s <= 1.15 * stage.graph.bound(slots)
+
+    on_stage(act)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_long_conversation_takes_no_longer_by_chance(seed: int) -> None:
+    """Trees are four levels tall, and what is done after what differs: still above the leaves nothing waits."""
+
+    async def act(clock: ManualClock) -> None:
+        stage = Stage(clock, 128, uneven=random.Random(seed))
+        started = clock.elapsed()
+        receipts = await asyncio.gather(*(stage.forest.ingest(talk(number, 40)) for number in range(16)))
+        wall_s = clock.elapsed() - started
+        version = await stage.forest.version()
+        stage.graph.place(version)
+        assert max(tree.height for tree in version.trees.values()) == 4
+        assert max(receipt.depth for receipt in receipts) <= 2
+        assert wall_s <= 1.15 * stage.graph.bound(128)
 
     on_stage(act)

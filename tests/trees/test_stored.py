@@ -8,7 +8,7 @@ import pytest
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, ScopeId, SessionId
 from memforest_ray.trees.edits import load_trees, placements_of, tree_row
-from memforest_ray.trees.nodes import Leaf, node_row, order_key
+from memforest_ray.trees.nodes import Leaf, OrderKey, node_row, order_key
 from memforest_ray.trees.stored import StoredForest, StoredTree
 from memforest_ray.trees.tree import MemTree
 
@@ -81,6 +81,36 @@ def test_a_tree_is_read_when_it_is_asked_for() -> None:
     assert [one.item for one in tree.leaves()] == ITEMS[:11:2]
     assert len(stored.trees[ScopeId("entity:bob")]) == 30
     assert sorted(asked) == sorted(ITEMS)
+
+
+def test_where_a_path_leads_is_told_without_reading_the_tree() -> None:
+    """The same spans, for every leaf and for what would stand before, between or after; from a few leaves."""
+    asked: list[ItemId] = []
+
+    def leaf(item: ItemId) -> Leaf | None:
+        asked.append(item)
+        return _leaf(item)
+
+    for scope, plain in _trees().items():
+        keys = [_key(number, event) for number in range(-1, 31) for event in (None, 5)]
+        for key in (*keys, *(one.order for one in plain.leaves())):
+            tree = StoredForest(*_rows(), LATEST, leaf).trees[scope]
+            asked.clear()
+            assert tree.spans(key) == plain.spans(key)
+            assert len(asked) <= 3 + 4 * plain.height
+            assert (len(tree), tree.spans(key)) == (len(plain), plain.spans(key))
+
+
+def test_a_path_over_an_item_that_is_gone_is_told() -> None:
+    """As reading the tree tells it."""
+    known = iter([True])
+    stored = StoredForest(*_rows(), LATEST, lambda item: _leaf(item) if next(known, False) else None)
+    with pytest.raises(CorruptState, match=r"tree entity:bob, node n.*: its item .* is not there"):
+        stored.trees[ScopeId("entity:bob")].spans(_key(9, None))
+
+
+def _key(number: int, event_ms: int | None) -> OrderKey:
+    return order_key(event_ms=event_ms, source_ms=number, session_id=SessionId("s"), turn=number, item=ItemId("f"))
 
 
 def test_a_stored_tree_can_be_edited_compared_hashed_and_pickled() -> None:

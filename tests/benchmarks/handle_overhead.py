@@ -1,0 +1,115 @@
+"""What a question costs beyond the actor's own work when it is asked through a handle: Ray, pickling, threads.
+
+    python -m tests.benchmarks.handle_overhead [--facts 1000] [--questions 300]
+
+Starts a cluster of its own. The actor notes how long its driver takes for each question, the question's embedding
+included; the rest of what the caller waits is the handle's share. Asked by a blocking and by an async handle, one
+question after the other. Times are of this machine, in this run; compare within a run only.
+"""
+
+import argparse
+import asyncio
+import pickle
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+import memforest_ray as mf
+from memforest_ray.config import Settings
+from memforest_ray.ids import OpId, UserId
+from memforest_ray.local import open_driver
+from memforest_ray.local.driver import ForestDriver, Models
+from tests.benchmarks.activation import CITIES, USER, prepare
+from tests.benchmarks.many_users import THINGS
+
+WARM_UP = 30
+
+
+class Timed:
+    """A forest's driver that tells with its `stats` how long each question took since it was last asked that."""
+
+    def __init__(self, driver: ForestDriver) -> None:
+        self._driver = driver
+        self._spent: list[float] = []
+
+    async def call(self, verb: str, arguments: Mapping[str, Any], *, op_id: OpId | None, seen: int) -> Any:
+        began = time.perf_counter()
+        found = await self._driver.call(verb, arguments, op_id=op_id, seen=seen)
+        if verb == "stats":
+            told, self._spent = self._spent, []
+            return {**found, "spent": told}
+        self._spent.append(time.perf_counter() - began)
+        return found
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    @property
+    def waiting(self) -> tuple[int, int]:
+        return self._driver.waiting
+
+
+def open_timed(user: UserId, settings: Settings, models: Models) -> Timed:
+    """What the actor loads in the place of its driver."""
+    return Timed(open_driver(user, settings, models))
+
+
+def questions(count: int) -> list[str]:
+    """About things that are there."""
+    random = Random(2)
+    return [f"Where did Ann buy the {random.choice(THINGS)}, was it {random.choice(CITIES)}?" for _ in range(count)]
+
+
+def blocking(store: str, asked: Sequence[str]) -> tuple[list[float], list[float], int]:
+    """Seconds of each question by a blocking handle, those of the actor alone, and bytes of an answer."""
+    with mf.connect(store=store, driver=f"{__spec__.name}:open_timed") as client:
+        user, waited = client.user(USER), []
+        user.stats()
+        for text in asked:
+            began = time.perf_counter()
+            found = user.query(text)
+            waited.append(time.perf_counter() - began)
+        return waited, user.stats()["spent"], len(pickle.dumps(found, 5))
+
+
+async def in_turn(store: str, asked: Sequence[str]) -> tuple[list[float], list[float]]:
+    """The same by an async handle."""
+    async with await mf.connect_async(store=store, driver=f"{__spec__.name}:open_timed") as client:
+        user, waited = client.user(USER), []
+        await user.stats()
+        for text in asked:
+            began = time.perf_counter()
+            await user.query(text)
+            waited.append(time.perf_counter() - began)
+        return waited, (await user.stats())["spent"]
+
+
+def report(name: str, waited: Sequence[float], spent: Sequence[float]) -> None:
+    """One row of the table."""
+    share = [mine - its for mine, its in zip(waited, spent, strict=True)]
+    cells = (statistics.quantiles([1000 * each for each in times[WARM_UP:]], n=20) for times in (waited, spent, share))
+    print(f"| {name} | " + " | ".join(f"{cuts[9]:.2f}, {cuts[18]:.2f} ms" for cuts in cells) + " |", flush=True)
+
+
+def main(facts: int, count: int) -> None:
+    """The table."""
+    asked = questions(count + WARM_UP)
+    with tempfile.TemporaryDirectory(prefix="mf-") as place:
+        store = f"file://{place}/store"
+        held = asyncio.run(prepare(store, facts))
+        waited, spent, size = blocking(store, asked)
+        print(f"{held:,} facts, an answer is {size:,} bytes; p50, p95\n")
+        print("| | the caller waits | the actor works | the handle's share |\n|---|---|---|---|")
+        report("blocking handle", waited, spent)
+        report("async handle", *asyncio.run(in_turn(store, asked)))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, default=1_000)
+    parser.add_argument("--questions", type=int, default=300)
+    given = parser.parse_args()
+    main(given.facts, given.questions)
