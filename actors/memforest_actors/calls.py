@@ -117,7 +117,7 @@ class Forests:
         try:
             if call.on_text is not None and not call.told:
                 return await ref.tell(call.tell, "tell", call.verb, call.arguments, call.seen, timeout_s=left_s)
-            return await ref.call("call", *arguments, timeout_s=left_s, patience=self._patience)
+            return await ref.ask("answer", *arguments, timeout_s=left_s, patience=self._patience)
         except Passivating:
             call.begun = before
             raise

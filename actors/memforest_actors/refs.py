@@ -28,7 +28,7 @@ from ray.util import list_named_actors
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from memforest_actors.options import FOREST_BYTES, NAMESPACE, PATIENCE, ROLES, Patience
-from memforest_actors.reply import load, opened
+from memforest_actors.reply import load, opened, unwrapped, wrapped
 from memforest_ray.errors import ClusterUnavailable
 
 __all__ = [
@@ -94,11 +94,18 @@ class ActorRef:
         A long call is attended: when the actor does not answer probes either it is killed, so that its name is free.
         That is safe: a process that lives on is fenced by the store.
         """
+        return opened(await self._attended(method, arguments, timeout_s, patience))
+
+    async def ask(self, method: str, *arguments: Any, timeout_s: float, patience: Patience = PATIENCE) -> Any:
+        """`call` of a method that takes its arguments, and gives its reply, `wrapped`: sooner where they are small."""
+        return opened(unwrapped(await self._attended(method, (wrapped(arguments),), timeout_s, patience)))
+
+    async def _attended(self, method: str, arguments: Sequence[Any], timeout_s: float, patience: Patience) -> Any:
         waiting = asyncio.ensure_future(_answer(self._handle, method, arguments))
         try:
             async with asyncio.timeout(timeout_s):
                 await self._attend(waiting, patience)
-                return opened(await waiting)
+                return await waiting
         finally:
             waiting.cancel()
 

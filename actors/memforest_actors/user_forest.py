@@ -17,7 +17,7 @@ from memforest_actors import refs
 from memforest_actors.metrics import ForestMetrics
 from memforest_actors.options import DIRECTORY, ForestConfig
 from memforest_actors.pooled import open_models
-from memforest_actors.reply import Reply, load, reply_of
+from memforest_actors.reply import Reply, load, reply_of, unwrapped, wrapped
 from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
 from memforest_ray.errors import Fenced, MemForestError, Passivating
 from memforest_ray.ids import OpId, user_hash
@@ -80,6 +80,10 @@ class UserForestActor:
         """Where the actor is and what it does."""
         return "ok", Status(os.getpid(), refs.whereabouts().node_id, self._idle_s(), self._calls)
 
+    async def answer(self, call: bytes) -> bytes:
+        """`call`, its arguments and its reply wrapped."""
+        return wrapped(await self.call(*unwrapped(call)))
+
     async def call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Reply:
         """A verb of the forest. `Passivating` says that the call was not begun."""
         if self._leaving is not None:
@@ -98,7 +102,8 @@ class UserForestActor:
             self._used = self._clock.elapsed()
             if not self._calls:
                 self._quiet.set()
-        self._count(verb, self._used - began, reply)
+        # The next turn of the loop will do: operators can wait, the caller should not.
+        asyncio.get_running_loop().call_soon(self._count, verb, self._used - began, reply)
         if isinstance(reply[1], Fenced):
             self._begin_to_leave("fenced")
             self._farewell = asyncio.create_task(self._ask_to_leave("fenced"))

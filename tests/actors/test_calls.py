@@ -35,7 +35,7 @@ class _World:
         self.started += 1
         return self
 
-    async def call(self, method: str, *arguments: Any, timeout_s: float, patience: Patience) -> Any:
+    async def ask(self, method: str, *arguments: Any, timeout_s: float, patience: Patience) -> Any:
         self.asked.append(arguments)
         self.clock.advance(1)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]

@@ -13,6 +13,7 @@ import pytest
 from memforest_actors import refs, user_forest
 from memforest_actors.options import OFFLINE, ForestConfig
 from memforest_actors.refs import Here
+from memforest_actors.reply import unwrapped, wrapped
 from memforest_actors.user_forest import UserForestActor
 from memforest_ray.config import Settings
 from memforest_ray.errors import SessionConflict
@@ -69,6 +70,12 @@ async def _ended() -> None:
         task.cancel()
 
 
+async def _counted(actor: UserForestActor) -> None:
+    """A question, and the turn of the loop after its answer."""
+    await actor.call("query", {"request": SECRET}, None, 0)
+    await asyncio.sleep(0)
+
+
 async def test_calls_are_told(actor: UserForestActor, capsys: pytest.CaptureFixture[str]) -> None:
     """One JSON line a call, in the actor's log; what was said stands in none."""
     await actor.call("ingest", {"session": SECRET}, OpId("op-1"), 0)
@@ -87,13 +94,22 @@ async def test_calls_are_told(actor: UserForestActor, capsys: pytest.CaptureFixt
     await _ended()
 
 
+async def test_a_wrapped_call_has_a_wrapped_reply(actor: UserForestActor) -> None:
+    """Bytes in, bytes out; an error of ours is a reply, too."""
+    reply = unwrapped(await actor.answer(wrapped(("ingest", {"session": SECRET}, OpId("op-1"), 0))))
+    assert reply == ("ok", _Answer(7))
+    kind, error = unwrapped(await actor.answer(wrapped(("ingest", {"session": SECRET}, OpId("op-2"), 0))))
+    assert (kind, str(error)) == ("error", "other turns are stored under this id")
+    await _ended()
+
+
 async def test_what_is_open_is_frozen_once(actor: UserForestActor) -> None:
     """After the first answer, when the forest stands: no collection looks through it. What comes later is young."""
     gc.unfreeze()
     assert gc.get_freeze_count() == 0
-    await actor.call("query", {"request": SECRET}, None, 0)
+    await _counted(actor)
     assert gc.get_freeze_count() > 0
     gc.unfreeze()
-    await actor.call("query", {"request": SECRET}, None, 0)
+    await _counted(actor)
     assert gc.get_freeze_count() == 0
     await _ended()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memforest_actors.reply import load, opened, reply_of
+from memforest_actors.reply import load, opened, reply_of, unwrapped, wrapped
 from memforest_ray.errors import InvalidInput, MemForestError, NotFound
 
 
@@ -31,6 +31,25 @@ async def test_a_bug_is_not_packed() -> None:
     """What is not ours passes."""
     with pytest.raises(KeyError):
         await reply_of(_raise(KeyError("x")))
+
+
+def test_what_is_wrapped_comes_out_as_it_was() -> None:
+    """Also an error: its kind, its message and its details."""
+    assert unwrapped(wrapped(("ok", {"x": (1, None)}))) == ("ok", {"x": (1, None)})
+    kind, found = unwrapped(wrapped(("error", NotFound("gone", name="x"))))
+    assert (kind, type(found), str(found), found.detail) == ("error", NotFound, "gone", {"name": "x"})
+
+
+def test_a_class_of_the_callers_script_travels() -> None:
+    """One that no other process can import goes along."""
+
+    class Mine(str):
+        """Whose name nobody else knows."""
+
+        __slots__ = ()
+
+    found = unwrapped(wrapped(Mine("x")))
+    assert (found, type(found).__name__) == ("x", "Mine")
 
 
 @pytest.mark.parametrize("path", ["", "json", "json:nothing", "no_such_module:x", ":x"])
