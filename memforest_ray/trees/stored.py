@@ -8,7 +8,7 @@ their ids is found when it is read.
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from immutables import Map
@@ -152,6 +152,8 @@ class _Reading:
     root: str
     rows: Mapping[str, Mapping[str, Any]]
     leaf_of: Leaves
+    known: dict[str, tuple[OrderKey, list[OrderKey]]] = field(default_factory=dict)
+    """Of the nodes that `spans` has gone by: where the first leaf stands, and the last one of each child node."""
 
     def __call__(self) -> MemTree:
         return rebuild(self.scope, self.k, self.root, self.rows, self.leaf_of)
@@ -160,10 +162,17 @@ class _Reading:
         """What `MemTree.spans` tells, by the leaves at the ends of the nodes that it goes by."""
         name = self.root
         while names_node(name):
-            yield self._end(name, 0)[0], self._end(name, -1)[0]
+            first, lasts = self._ends(name)
+            yield first[0], lasts[-1][0]
+            name = self.rows[name]["children"][min(bisect_left(lasts, order), len(lasts) - 1)]
+
+    def _ends(self, name: str) -> tuple[OrderKey, list[OrderKey]]:
+        known = self.known.get(name)
+        if known is None:
             children = self.rows[name]["children"]
-            place = bisect_left(children, order, key=lambda child: self._end(child, -1))
-            name = children[min(place, len(children) - 1)]
+            further = children if names_node(children[0]) else children[-1:]  # nothing below a lowest node is gone by
+            known = self.known[name] = self._end(children[0], 0), [self._end(child, -1) for child in further]
+        return known
 
     def _end(self, name: str, place: int) -> OrderKey:
         """The order key of the first (0) or last (-1) leaf below a node or item."""
