@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 
 from memforest_ray.facts.canonical import Facts
 from memforest_ray.ids import FactId, ItemId, MentionId, NodeId, ScopeId
-from memforest_ray.trees.nodes import Child, Leaf, Node, OrderKey
-from memforest_ray.trees.parts import SUMMARY_CHARS_MAX, WHOLE_LEAVES_MAX
+from memforest_ray.trees.nodes import Leaf, Node, OrderKey
+from memforest_ray.trees.parts import SUMMARY_CHARS_MAX, WHOLE_LEAVES_MAX, leaves_below
 from memforest_ray.trees.selection import select_lines
 from memforest_ray.trees.summaries import Inherited, Summary
 from memforest_ray.trees.tree import MemTree
@@ -96,9 +96,9 @@ class Heirs:
         most = max(1, node.count // _ALSO_SHARE)
         if summary is None or summary.stale or summary.source == "select" or abs(old.count - node.count) > most:
             return None
-        come = {leaf.item: leaf for leaf in _leaves(node)}
+        come = {leaf.item: leaf for leaf in leaves_below(node)}
         gone: list[Leaf] = []
-        for leaf in _leaves(old):
+        for leaf in leaves_below(old):
             item = forebear.item_now(leaf.item)
             now = None if item is None else come.get(item)
             if now is not None and now.text == leaf.text:
@@ -134,11 +134,3 @@ def _told_beside(node: Node, come: list[str], text: str) -> str | None:
     if 0 < room < len(lines) and node.count > WHOLE_LEAVES_MAX and len(come) <= node.count // _NEWS_SHARE:
         lines = "\n".join(select_lines(lines.splitlines(), room))
     return f"{lines}\n{text}" if 0 < len(lines) <= room else None
-
-
-def _leaves(child: Child) -> Iterator[Leaf]:
-    if isinstance(child, Leaf):
-        yield child
-    else:
-        for below in child.children:
-            yield from _leaves(below)

@@ -13,7 +13,7 @@ from typing import Final
 
 from memforest_ray.trees.nodes import Child, Leaf, Node
 
-__all__ = ["PARTS_CHARS_MAX", "RECENT_LEAVES_MAX", "SUMMARY_CHARS_MAX", "WHOLE_LEAVES_MAX", "parts"]
+__all__ = ["PARTS_CHARS_MAX", "RECENT_LEAVES_MAX", "SUMMARY_CHARS_MAX", "WHOLE_LEAVES_MAX", "leaves_below", "parts"]
 
 SUMMARY_CHARS_MAX: Final = 800
 """200 tokens: bounds every summary, and by k times itself the prompt of the next level."""
@@ -33,7 +33,7 @@ def parts(node: Node, recent: int = RECENT_LEAVES_MAX) -> tuple[Child, ...]:
 
     With `recent` 0, or where that would be too much, simply its children.
     """
-    whole: tuple[Child, ...] = tuple(_leaves(node)) if recent and node.count <= WHOLE_LEAVES_MAX else ()
+    whole: tuple[Child, ...] = tuple(leaves_below(node)) if recent and node.count <= WHOLE_LEAVES_MAX else ()
     if whole and _chars(whole) <= PARTS_CHARS_MAX:
         return whole
     found = tuple(_parts(node, recent))
@@ -52,7 +52,7 @@ def _parts(node: Node, recent: int) -> Iterator[Child]:
             shown.append((child,))
         elif child.count <= recent:
             recent -= child.count
-            shown.append(_leaves(child))
+            shown.append(leaves_below(child))
         else:
             # The summaries of its older part, and its newest leaves; for a few leaves of a node it is not opened.
             shown.append(_parts(child, recent) if child.level > 1 and recent else (child,))
@@ -60,9 +60,10 @@ def _parts(node: Node, recent: int) -> Iterator[Child]:
     return chain.from_iterable(reversed(shown))
 
 
-def _leaves(child: Child) -> Iterator[Leaf]:
+def leaves_below(child: Child) -> Iterator[Leaf]:
+    """The leaves of a tree's part, in their order."""
     if isinstance(child, Leaf):
         yield child
     else:
         for below in child.children:
-            yield from _leaves(below)
+            yield from leaves_below(below)
