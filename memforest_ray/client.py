@@ -7,6 +7,7 @@ retries what is safe to retry under one `op_id`, and sends the highest version i
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from concurrent.futures import Future
 from copy import copy
 from functools import cache
 from importlib.metadata import entry_points
@@ -19,6 +20,7 @@ from memforest_ray.facts.sessions import Session
 from memforest_ray.forest import Forgotten, Receipt, Restored, Saved
 from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
 from memforest_ray.handles import AsyncUser, Progress, Told, checked_user
+from memforest_ray.handover import begun_here, on_a_loop, rest_of
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.policy import check, named_policy
 from memforest_ray.query.result import Answer, Result
@@ -34,10 +36,15 @@ __all__ = ["AsyncClient", "AsyncUser", "Client", "Progress", "Runtime", "User", 
 T = TypeVar("T")
 FORESTS_WARMED_AT_ONCE = 16
 """Of one `warm`: each reads its objects in parallel already."""
+GIVE_BACK_S = 2.0
+"""For calls that were interrupted, until the client leaves without them: what they hold in a store expires."""
 
 
 class Runtime(Protocol):
-    """Finds forests and calls them; found by name through the entry points `memforest.runtimes`."""
+    """Finds forests and calls them; found by name through the entry points `memforest.runtimes`.
+
+    One with a true attribute `begins_anywhere` may have its `call` begun in any thread, see `handover`.
+    """
 
     async def call(
         self,
@@ -180,10 +187,10 @@ class User:
         return self._client.run(self._handle.ingest_many(sessions, **options))
 
     def query(self, text: str, **options: Any) -> Result:
-        return self._client.run(self._handle.query(text, **options))
+        return self._client.read(self._handle.query(text, **options))
 
     def ask(self, text: str, **options: Any) -> Answer:
-        return self._client.run(self._handle.ask(text, **options))
+        return self._client.read(self._handle.ask(text, **options))
 
     def forget(self, **what: Any) -> Forgotten:
         return self._client.run(self._handle.forget(**what))
@@ -192,10 +199,10 @@ class User:
         return self._client.run(self._handle.merge_from(_id_of(source), **options))
 
     def merge_forecast(self, source: "str | User") -> "Forecast":
-        return self._client.run(self._handle.merge_forecast(_id_of(source)))
+        return self._client.read(self._handle.merge_forecast(_id_of(source)))
 
     def changes(self, since: Told | int) -> "News":
-        return self._client.run(self._handle.changes(since))
+        return self._client.read(self._handle.changes(since))
 
     def correct(self, fact: str, text: str, **options: Any) -> Corrected:
         return self._client.run(self._handle.correct(fact, text, **options))
@@ -222,19 +229,19 @@ class User:
         return self._client.run(self._handle.restore(name, **options))
 
     def snapshots(self) -> "list[SnapshotInfo]":
-        return self._client.run(self._handle.snapshots())
+        return self._client.read(self._handle.snapshots())
 
     def delete_snapshot(self, name: str, **options: Any) -> None:
         self._client.run(self._handle.delete_snapshot(name, **options))
 
     def stats(self) -> dict[str, Any]:
-        return self._client.run(self._handle.stats())
+        return self._client.read(self._handle.stats())
 
     def trees(self, **options: Any) -> list[dict[str, Any]]:
-        return self._client.run(self._handle.trees(**options))
+        return self._client.read(self._handle.trees(**options))
 
     def tree(self, scope: str, **options: Any) -> dict[str, Any]:
-        return self._client.run(self._handle.tree(scope, **options))
+        return self._client.read(self._handle.tree(scope, **options))
 
 
 class Client:
@@ -245,8 +252,12 @@ class Client:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memforest-client", daemon=True)
         self._thread.start()
+        self._withdrawn: list[Coroutine[Any, Any, Any]] = []
+        """Calls that were interrupted."""
         try:
-            self._inner = AsyncClient(settings, _open_runtime(settings))
+            runtime = _open_runtime(settings)
+            self._begins_here = getattr(runtime, "begins_anywhere", False)
+            self._inner = AsyncClient(settings, runtime)
         except BaseException:
             self._stop()
             raise
@@ -256,12 +267,22 @@ class Client:
         if not self._thread.is_alive():
             work.close()
             raise InvalidInput("this client is closed; nothing was done; connect again")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future: Future[T] | None = None
         try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
             return future.result()
         except KeyboardInterrupt:
-            future.cancel()
+            self._withdrawn.append(work)
+            if future is not None:
+                future.cancel()
             raise
+
+    def read(self, work: Coroutine[Any, Any, T]) -> T:
+        """`run` of one call that is likely to be answered soon: where the runtime can, this thread waits by itself."""
+        if self._begins_here and self._thread.is_alive() and not on_a_loop():
+            found = begun_here(work)
+            return self.run(rest_of(work)) if found is None else found[0]
+        return self.run(work)
 
     def user(self, user: str) -> User:
         """A handle; nothing is created or contacted before its first call. Raises InvalidInput."""
@@ -297,11 +318,23 @@ class Client:
         """Drain, checkpoint, and stop only a cluster that this client started. Twice is fine."""
         if self._thread.is_alive():
             try:
-                self.run(self._inner.close())
+                self.run(self._closed())
             finally:
                 self._stop()
 
+    async def _closed(self) -> None:
+        # What an interrupt has cancelled gives back what it holds, as a memory that is pinned for a copy, while it can.
+        withdrawn = [task for task in asyncio.all_tasks() if task.get_coro() in self._withdrawn]
+        for task in withdrawn:
+            if not task.cancelling():
+                task.cancel()
+        if withdrawn:
+            await asyncio.wait(withdrawn, timeout=GIVE_BACK_S)
+            await _cancelled(withdrawn)
+        await self._inner.close()
+
     def _stop(self) -> None:
+        asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -311,6 +344,18 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+async def _cancel_others() -> None:
+    """End what is still under way on this loop: a task that goes with its loop is reported as a fault."""
+    await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any] | None]) -> None:
+    left = [task for task in tasks if task is not None]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 @cache

@@ -19,6 +19,7 @@
 A message says what happened, what was kept and what to do. Errors cross process borders, so each pickles.
 """
 
+import re
 from typing import Any, Self
 
 __all__ = [
@@ -137,6 +138,11 @@ class StoreUnavailable(MemForestError):
     """The store did not answer or refused; what was acknowledged before is kept."""
 
     kind = "store_unavailable"
+
+    @property
+    def reason(self) -> str:
+        """What happened in the store, for a caller who knows better than it what was kept."""
+        return re.split(r"[.;:]? (nothing was changed|what was acknowledged)", self.message, flags=re.IGNORECASE)[0]
 
 
 class ClusterUnavailable(MemForestError):

@@ -1,6 +1,7 @@
 """Handles: one user's memory as an async application holds it. It knows an id and what it has seen, nothing else."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol
@@ -41,7 +42,7 @@ class Told(Protocol):
 def checked_user(user: str) -> UserId:
     """Any text is a user id, but not an empty or an endless one. Raises InvalidInput."""
     if not isinstance(user, str) or not user:
-        raise InvalidInput(f"a user id is a text that is not empty, not {user!r}; nothing was done")
+        raise InvalidInput(f"a user id must be a text that is not empty, not {user!r}; nothing was done")
     if len(user.encode("utf-8", "surrogatepass")) > USER_ID_BYTES_MAX:
         raise InvalidInput(f"a user id has at most {USER_ID_BYTES_MAX} bytes in UTF-8; nothing was done")
     return UserId(user)
@@ -59,6 +60,13 @@ class AsyncUser:
         self.id = user
         self._client = client
         self._seen = 0
+        self._seeing = threading.Lock()
+        """Blocking code may share a handle among its threads."""
+
+    def _saw(self, version: int) -> None:
+        """Nothing older will do from now on."""
+        with self._seeing:
+            self._seen = max(self._seen, version)
 
     async def _read(self, verb: str, **arguments: Any) -> Any:
         return await self._client.call(self.id, verb, arguments, op_id=None, seen=self._seen)
@@ -66,7 +74,9 @@ class AsyncUser:
     async def _search(self, verb: str, request: QueryRequest, snapshot: str | None, **more: Any) -> Any:
         least = request.at_least or 0
         if snapshot is not None and least:
-            raise InvalidInput("at_least and snapshot: what is kept gets no newer; name one of the two")
+            raise InvalidInput(
+                "at_least and snapshot cannot be combined: a snapshot gets no newer; name one of the two"
+            )
         asked = {"request": request, **more, **({} if snapshot is None else {"snapshot": snapshot})}
         found = await self._client.call(self.id, verb, asked, op_id=None, seen=max(self._seen, least))
         held = found.result if isinstance(found, Answer) else found
@@ -77,7 +87,7 @@ class AsyncUser:
     async def _write(self, verb: str, op_id: str | None, **arguments: Any) -> Any:
         name = OpId(op_id or self._client.random.nonce())
         answer = await self._client.call(self.id, verb, arguments, op_id=name, seen=self._seen)
-        self._seen = max(self._seen, answer.version)
+        self._saw(answer.version)
         return answer
 
     async def ingest(
@@ -139,7 +149,7 @@ class AsyncUser:
         return [outcome for outcome in outcomes if isinstance(outcome, Receipt)]
 
     async def query(
-        self, text: str, *, at_least: Receipt | int | None = None, snapshot: str | None = None, **options: Any
+        self, text: str, *, at_least: Told | int | None = None, snapshot: str | None = None, **options: Any
     ) -> Result:
         """Evidence for `text`, best first.
 
@@ -147,18 +157,19 @@ class AsyncUser:
         `rerank` (by a chat model); `expand`; `as_of`, `since`, `until` (times in any form that a turn's time may
         have); `asked` (when the question was); `zone`; `families`; `kind`, `speaker`, `role`, `session`, `entity`,
         `metadata` (what hits have to be); `token_budget`; `explain` (each hit says what its score is made of).
-        `at_least`: a receipt, or its version, that the answer must know of. `snapshot`: ask what is kept under that
-        name, as it was saved; nothing is restored, and writing goes on. Raises InvalidInput, VersionGone, NotFound.
+        `at_least`: what a write was answered, or its version: the answer must know of it. `snapshot`: ask what is kept
+        under that name, as it was saved; nothing is restored, and writing goes on. Raises InvalidInput, VersionGone,
+        NotFound.
         """
         result: Result = await self._search("query", _request(text, at_least, options), snapshot)
-        self._seen = max(self._seen, result.version)
+        self._saw(result.version)
         return result
 
     async def ask(
         self,
         text: str,
         *,
-        at_least: Receipt | int | None = None,
+        at_least: Told | int | None = None,
         snapshot: str | None = None,
         on_text: Callable[[str], None] | None = None,
         **options: Any,
@@ -226,7 +237,7 @@ class AsyncUser:
         """
         name, other = OpId(op_id or self._client.random.nonce()), user_of(source)
         told = await merged(self._client, self.id, other, name, replacing=replace, wait=wait, seen=self._seen)
-        self._seen = max(self._seen, told.version)
+        self._saw(told.version)
         return told
 
     async def merge_forecast(self, source: "str | AsyncUser") -> "Forecast":
@@ -341,6 +352,5 @@ def _copied(error: MemForestError, *notes: str, **detail: str) -> MemForestError
     return copied
 
 
-def _request(text: str, at_least: Receipt | int | None, options: dict[str, Any]) -> QueryRequest:
-    version = at_least.version if isinstance(at_least, Receipt) else at_least
-    return QueryRequest.of(text, at_least=version, **options)
+def _request(text: str, at_least: Told | int | None, options: dict[str, Any]) -> QueryRequest:
+    return QueryRequest.of(text, at_least=getattr(at_least, "version", at_least), **options)

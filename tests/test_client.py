@@ -1,12 +1,18 @@
 """Clients and handles: what they check, what they remember, what they say when something is wrong."""
 
-from collections.abc import AsyncIterator
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
 import memforest_ray as mf
+from memforest_ray import client as client_module
 from memforest_ray.facts.rules import RuleExtractor
+from memforest_ray.handover import to_the_loop
 from memforest_ray.local import LocalRuntime, Models
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.models import HashEmbedder
@@ -34,6 +40,17 @@ async def test_a_version_that_is_not_there_is_not_answered(client: mf.AsyncClien
     for verb in (bob.query, bob.ask):
         with pytest.raises(mf.VersionGone, match=f"at version {receipt.version}; there is no version 99 of it"):
             await verb("tea", at_least=99)
+
+
+async def test_an_answer_may_have_to_know_of_any_write(client: mf.AsyncClient) -> None:
+    """Not only of what was ingested: whatever a write was answered names its version."""
+    bob = client.user("bob")
+    receipt = await bob.ingest(_session("s1"))
+    (hit,) = await bob.query("tea", k=1, kind="fact")
+    for done in (receipt, await bob.correct(hit.fact_id or "", "Bob likes mate."), await bob.forget(session="s1")):
+        assert (await bob.query("tea", at_least=done)).version >= done.version
+    with pytest.raises(mf.InvalidInput, match="at_least is 'old'"):
+        await bob.query("tea", at_least="old")  # type: ignore[arg-type]  # what is no version
 
 
 async def test_errors_of_many_sessions_are_told_apart(client: mf.AsyncClient) -> None:
@@ -122,7 +139,7 @@ async def test_a_kept_state_is_asked_without_restoring_it(client: mf.AsyncClient
     assert (await bob.query("Where is Oslo?", at_least=receipt)).version == receipt.version
     assert len(await bob.trees(snapshot="old")) < len(await bob.trees())
     assert (await bob.tree("session:s1", snapshot="old")) == (await bob.tree("session:s1"))
-    with pytest.raises(mf.InvalidInput, match="what is kept gets no newer"):
+    with pytest.raises(mf.InvalidInput, match="a snapshot gets no newer"):
         await bob.query("Where is Oslo?", snapshot="old", at_least=receipt)
     with pytest.raises(mf.NotFound, match="no snapshot 'new'"):
         await bob.ask("Where is Oslo?", snapshot="new")
@@ -147,3 +164,98 @@ def test_a_closed_client_says_so() -> None:
     client.close()
     with pytest.raises(mf.InvalidInput, match="this client is closed"):
         bob.query("tea")
+
+
+class _Anywhere:
+    """A runtime whose calls begin in any thread; it tells in which ones a call was. Writes need a loop."""
+
+    begins_anywhere = True
+
+    async def call(self, _: str, verb: str, arguments: Any, **__: Any) -> list[threading.Thread]:
+        threads = [threading.current_thread()]
+        if arguments["snapshot"] is not None:
+            await to_the_loop()
+            threads.append(threading.current_thread())
+        if arguments["snapshot"] == "bad":
+            raise mf.NotFound("no snapshot of that name")
+        return threads
+
+    async def users(self, prefix: str) -> list[str]:
+        return []
+
+    async def delete_user(self, user: str) -> Sequence[str]:
+        return []
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients have calls told in which threads they were."""
+    monkeypatch.setattr(client_module, "_open_runtime", lambda _: _Anywhere())
+
+
+def _places(client: mf.Client, snapshot: str | None = None) -> list[Any]:
+    return list(client.user("bob").trees(snapshot=snapshot))
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_read_begins_where_it_is_made() -> None:
+    """And goes on on the client's loop if it asks for one; its error comes here."""
+    here = threading.current_thread()
+    with mf.connect(store="memory://threads") as client:
+        assert _places(client) == [here]
+        began, ended = _places(client, "old")
+        assert (began, ended.name) == (here, "memforest-client")
+        with pytest.raises(mf.NotFound):
+            _places(client, "bad")
+
+
+@pytest.mark.usefixtures("threads")
+async def test_where_a_loop_runs_a_read_does_not_begin() -> None:
+    """A blocking call from a coroutine is carried to the client's own loop: this one cannot be waited with."""
+    with mf.connect(store="memory://threads") as client:
+        assert [place.name for place in _places(client)] == ["memforest-client"]
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_read_of_a_closed_client_does_not_begin() -> None:
+    """It is named, as ever."""
+    with mf.connect(store="memory://threads") as client:
+        assert len(_places(client)) == 1
+    with pytest.raises(mf.InvalidInput, match="this client is closed"):
+        _places(client)
+
+
+class _Holding:
+    """A runtime whose every call holds something until it is cancelled, and interrupts the program at once."""
+
+    def __init__(self) -> None:
+        self.deeds: list[str] = []
+
+    async def call(self, *_: object, **__: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            self.deeds.append("gave back")
+
+    async def users(self, prefix: str) -> list[str]:
+        return [prefix]
+
+    async def delete_user(self, user: str) -> list[str]:
+        return [user]
+
+    async def close(self) -> None:
+        self.deeds.append("left")
+
+
+def test_an_interrupted_call_gives_back_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the runtime is still there: a memory that is pinned for a merge could not be erased from else."""
+    runtime = _Holding()
+    monkeypatch.setattr(client_module, "_open_runtime", lambda _: runtime)
+    with pytest.raises(KeyboardInterrupt), mf.connect(store="memory://held", runtime="local") as client:
+        client.user("bob").merge_from("ann")
+    assert runtime.deeds == ["gave back", "left"]

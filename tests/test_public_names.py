@@ -55,14 +55,27 @@ def test_public_names_are_sorted_and_there() -> None:
 
 @pytest.mark.parametrize("module", ["memforest_ray", "memforest_ray.cli.app", "memforest_ray.testing"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
-    """Ray above all: an application that only holds a handle should not wait for what it does not use."""
+    """Ray above all: an application that only holds a handle should not wait for what it does not use. Each name is
+    loaded when it is first asked for, so all are asked for.
+    """
     heavy = HEAVY if module != "memforest_ray.testing" else ("ray", "memforest_actors", "onnxruntime")
-    code = f"import sys, {module}; sys.exit(' '.join(name for name in {heavy!r} if name in sys.modules) or None)"
+    code = (
+        f"import sys, {module}\nfrom {module} import *\n"
+        f"sys.exit(' '.join(name for name in {heavy!r} if name in sys.modules) or None)"
+    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "actors")])}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_modules_of_the_package_are_found_by_name() -> None:
+    """Without an import of their own, as where all of it is loaded at once; what is not there is an AttributeError."""
+    assert memforest_ray.errors is errors
+    assert {"connect", "Turn", "errors"} <= set(dir(memforest_ray))
+    with pytest.raises(AttributeError, match="module 'memforest_ray' has no attribute 'nothing'"):
+        memforest_ray.nothing  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.parametrize("name", errors.__all__)

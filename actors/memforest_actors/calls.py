@@ -21,6 +21,7 @@ from memforest_actors.refs import ActorRef, Gone
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, Fenced, OutcomeUnknown, Passivating
+from memforest_ray.handover import to_the_loop
 from memforest_ray.ids import OpId, UserId
 
 __all__ = ["Forests", "retire_all", "retire_node"]
@@ -77,6 +78,8 @@ class Forests:
         self._clock = clock
         self._random = random
         self._known: dict[UserId, ActorRef] = {}
+        self.closed = False
+        """No call is tried again then: without a connection Ray would start a cluster of its own for it."""
 
     async def call(
         self,
@@ -88,17 +91,21 @@ class Forests:
         seen: int,
         deadline_s: float,
     ) -> Any:
-        """The verb's result. Raises our errors; at the deadline OutcomeUnknown for a write, else ClusterUnavailable."""
+        """The verb's result. Raises our errors; at the deadline OutcomeUnknown for a write, else ClusterUnavailable.
+
+        May begin in any thread (`memforest_ray.handover`).
+        """
         deadline = self._clock.elapsed() + deadline_s
         plain = {name: value for name, value in arguments.items() if name != "on_text"}
         call = _Call(user, verb, plain, op_id, seen, arguments.get("on_text"))
         wait_s = self._patience.retry_first_s
-        while (left_s := deadline - self._clock.elapsed()) > 0:
+        while (left_s := deadline - self._clock.elapsed()) > 0 and not self.closed:
             try:
                 return await self._try(call, left_s)
             except (Passivating, Fenced, Gone, TimeoutError) as error:
-                call.last = str(error) or "no answer"
+                call.last = "the client was closed" if self.closed else str(error) or "no answer"
                 self._known.pop(user, None)
+            await to_the_loop()
             left_s = max(0.0, deadline - self._clock.elapsed())
             await asyncio.sleep(min(left_s, self._random.uniform(wait_s / 2, wait_s)))
             wait_s = min(2 * wait_s, self._patience.retry_last_s)
@@ -110,34 +117,38 @@ class Forests:
             await open_directory(self._settings.residents_max)
 
     async def _try(self, call: _Call, left_s: float) -> Any:
-        async with asyncio.timeout(left_s):
-            ref = await self._find(call.user)
+        ref = self._known.get(call.user) or await self._found(call.user, left_s)
         before, call.begun = call.begun, True
         arguments = call.verb, call.arguments, call.op_id, call.seen
         try:
             if call.on_text is not None and not call.told:
+                await to_the_loop()
                 return await ref.tell(call.tell, "tell", call.verb, call.arguments, call.seen, timeout_s=left_s)
-            return await ref.ask("answer", *arguments, timeout_s=left_s, patience=self._patience)
+            return await ref.call("call", *arguments, timeout_s=left_s, patience=self._patience)
         except Passivating:
             call.begun = before
             raise
         except ClusterUnavailable:
+            await to_the_loop()
             await refs.notify(DIRECTORY, "begun", ref.name)  # if it could not be started, others can
             raise
 
-    async def _find(self, user: UserId) -> ActorRef:
-        """The user's actor, started if there is none. Raises Gone."""
-        if user not in self._known:
-            name = forest_name(self._settings, user)
+    async def _found(self, user: UserId, within_s: float) -> ActorRef:
+        """The user's actor, started if there is none. Raises Gone, TimeoutError."""
+        await to_the_loop()
+        name = forest_name(self._settings, user)
+        async with asyncio.timeout(within_s):
             ref = await refs.find(name) or await self._start(name, user)
-            if len(self._known) >= CACHED_MAX:
-                self._known.pop(next(iter(self._known)))
-            self._known[user] = ref
-        return self._known[user]
+        if len(self._known) >= CACHED_MAX:
+            self._known.pop(next(iter(self._known)))
+        self._known[user] = ref
+        return ref
 
     async def _start(self, name: str, user: UserId) -> ActorRef:
         while await refs.notify(DIRECTORY, "admit", name) is False:
-            pass  # not our turn yet; where there is no directory, or it is lost meanwhile, nobody waits
+            # Not our turn yet; where there is no directory, or it is lost meanwhile, nobody waits.
+            if self.closed:
+                raise Gone("the client was closed")
         config = ForestConfig(name, user, self._settings, self._components, self._patience)
         return await refs.create("user_forest", name, config)
 

@@ -13,6 +13,7 @@ from memforest_actors.options import NAMESPACE, OFFLINE, PATIENCE, Components, P
 from memforest_ray.ambient import SystemClock, SystemRandom
 from memforest_ray.config import Settings
 from memforest_ray.errors import ClusterUnavailable, InvalidInput
+from memforest_ray.handover import to_the_loop
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.open import open_store
 from memforest_ray.storage.store import ObjectStore
@@ -150,6 +151,8 @@ def _probe(address: str) -> None:
 class RayRuntime:
     """`memforest_ray.client.Runtime` on Ray. `settings.store` must be canonical."""
 
+    begins_anywhere = True
+
     def __init__(self, store: ObjectStore, settings: Settings, components: Components, patience: Patience) -> None:
         from memforest_actors.calls import Forests  # noqa: PLC0415 - imports Ray, so only once it is prepared
 
@@ -172,6 +175,8 @@ class RayRuntime:
         deadline_s: float,
     ) -> Any:
         """The verb's result, from the user's actor."""
+        if self._ready is None:
+            await to_the_loop()
         if self._ready is None:
             self._ready = asyncio.create_task(self._forests.start_directory())
         return await self._forests.call(user, verb, arguments, op_id=op_id, seen=seen, deadline_s=deadline_s)
@@ -198,6 +203,7 @@ class RayRuntime:
         """Leave the cluster; one that was started here checkpoints its forests and ends."""
         if self._open:
             self._open = False
+            self._forests.closed = True
             if self._ready is not None:
                 await self._ready
             await asyncio.to_thread(_CONNECTION.release)

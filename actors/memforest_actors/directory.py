@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from memforest_actors import refs
 from memforest_actors.metrics import DirectoryMetrics
 from memforest_actors.options import DIRECTORY, PATIENCE
+from memforest_actors.reply import Answering
 from memforest_actors.starts import Starts
 from memforest_ray.ambient import Clock, SystemClock
 
@@ -94,7 +95,7 @@ class Residency:
             del self._residents[resident.name]
 
 
-class DirectoryActor:
+class DirectoryActor(Answering):
     """The one directory of a cluster."""
 
     def __init__(self, residents_max: int) -> None:

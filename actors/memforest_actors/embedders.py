@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memforest_actors.reply import Reply, load, reply_of
+from memforest_actors.reply import Answering, Reply, load, reply_of
 from memforest_ray.config import Settings
 from memforest_ray.logs import configure
 from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
@@ -89,7 +89,7 @@ class EmbedQueue:
             job.done.set_result(np.stack([job.rows[index] for index in range(len(job.texts))]))
 
 
-class EmbedderActor:
+class EmbedderActor(Answering):
     """Hosts one `Embedder`, made at the first call: a failing constructor would look like a crash."""
 
     def __init__(self, factory: str, settings: Settings) -> None:

@@ -3,14 +3,14 @@
 import os
 from collections.abc import Sequence
 
-from memforest_actors.reply import Reply, load, reply_of
+from memforest_actors.reply import Answering, Reply, load, reply_of
 from memforest_ray.config import Settings
 from memforest_ray.facts.candidates import CellInput, Extractor
 
 __all__ = ["ExtractorActor"]
 
 
-class ExtractorActor:
+class ExtractorActor(Answering):
     """Hosts one `Extractor`, made at the first call: a failing constructor would look like a crash."""
 
     def __init__(self, factory: str, settings: Settings) -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from memforest_actors import refs
 from memforest_actors.metrics import GatewayMetrics
-from memforest_actors.reply import Reply, load, reply_of
+from memforest_actors.reply import Answering, Reply, load, reply_of
 from memforest_ray.config import Settings
 from memforest_ray.errors import InvalidInput, LLMUnavailable, MemForestError
 from memforest_ray.facts.candidates import CellInput
@@ -29,7 +29,7 @@ T = TypeVar("T")
 log = logging.getLogger("memforest")
 
 
-class GatewayActor:
+class GatewayActor(Answering):
     """Hosts the models, made at the first call: a failing constructor would look like a crash."""
 
     def __init__(self, factory: str, settings: Settings) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from memforest_actors import refs
+from memforest_actors.attending import attended
 from memforest_actors.options import PATIENCE, Components, Patience, PoolRole, member_name
 from memforest_actors.refs import Gone
 from memforest_ray.ambient import Random
@@ -143,16 +144,17 @@ class Pool:
         """A member's answer. Where others could be asked, one that does not even answer pings is not waited for: a
         node that is gone is noticed by the cluster much later. Raises our errors, Gone, TimeoutError, _Silent.
         """
-        call = asyncio.ensure_future(member.call(method, *arguments, timeout_s=self._patience.pool_call_s))
+        call = member.call(method, *arguments, timeout_s=self._patience.pool_call_s)
+        return await attended(call, self._patience.silence_s, lambda: self._silent(member, patient))
+
+    async def _silent(self, member: Member, patient: bool) -> Exception:
+        """Ping the member until it has missed too many pings in a row while another could do its work."""
         missed = 0
-        try:
-            while not (await asyncio.wait({call}, timeout=self._patience.silence_s))[0]:
-                missed = missed + 1 if await member.pid(self._patience.silence_s) is None else 0
-                if missed >= SILENCES_MAX and self.sound > 1 and not patient and not call.done():
-                    raise _Silent(member.name)
-            return await call
-        finally:
-            call.cancel()
+        while True:
+            missed = missed + 1 if await member.pid(self._patience.silence_s) is None else 0
+            if missed >= SILENCES_MAX and self.sound > 1 and not patient:
+                return _Silent(member.name)
+            await asyncio.sleep(self._patience.silence_s)
 
     async def spread(self, method: str, items: Sequence[Any], size: int, *more: Any) -> list[Any]:
         """The answers to `items` cut into batches of `size`, in order: one remote call a batch, a few at a time."""

@@ -27,9 +27,12 @@ from ray.exceptions import (
 from ray.util import list_named_actors
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from memforest_actors.arrival import Arrival
+from memforest_actors.attending import attended
 from memforest_actors.options import FOREST_BYTES, NAMESPACE, PATIENCE, ROLES, Patience
 from memforest_actors.reply import load, opened, unwrapped, wrapped
 from memforest_ray.errors import ClusterUnavailable
+from memforest_ray.handover import on_a_loop, to_the_loop
 
 __all__ = [
     "ActorRef",
@@ -92,22 +95,23 @@ class ActorRef:
         """The method's answer. Raises our errors, `Gone`, or `TimeoutError` after `timeout_s`.
 
         A long call is attended: when the actor does not answer probes either it is killed, so that its name is free.
-        That is safe: a process that lives on is fenced by the store.
+        That is safe: a process that lives on is fenced by the store. Where no loop runs (`handover`) this thread is
+        held until then.
         """
-        return opened(await self._attended(method, arguments, timeout_s, patience))
+        with _lost_as_gone():
+            sent = _sent(self._handle, "answer", wrapped((method, arguments)))
+            reply = await self._awaited(Arrival(sent), timeout_s, patience)
+        return opened(unwrapped(reply))
 
-    async def ask(self, method: str, *arguments: Any, timeout_s: float, patience: Patience = PATIENCE) -> Any:
-        """`call` of a method that takes its arguments, and gives its reply, `wrapped`: sooner where they are small."""
-        return opened(unwrapped(await self._attended(method, (wrapped(arguments),), timeout_s, patience)))
-
-    async def _attended(self, method: str, arguments: Sequence[Any], timeout_s: float, patience: Patience) -> Any:
-        waiting = asyncio.ensure_future(_answer(self._handle, method, arguments))
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._attend(waiting, patience)
-                return await waiting
-        finally:
-            waiting.cancel()
+    async def _awaited(self, arrival: Arrival, timeout_s: float, patience: Patience) -> Any:
+        held_s = 0.0
+        if not on_a_loop():
+            held_s = min(timeout_s, patience.probe_s)
+            if arrival.within(held_s):
+                return arrival.answer()
+            await to_the_loop()
+        async with asyncio.timeout(timeout_s - held_s):
+            return await attended(arrival.awaited(), patience.probe_s - held_s, lambda: self._doubted(patience))
 
     async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any:
         """The answer of a method that yields its text in pieces, and its reply last; each piece is told to `on_text`.
@@ -121,13 +125,15 @@ class ActorRef:
                 on_text(piece)
         raise Gone(f"actor {self.name} broke off")
 
-    async def _attend(self, waiting: "asyncio.Future[Any]", patience: Patience) -> None:
+    async def _doubted(self, patience: Patience) -> Exception:
+        """Probe the actor until it has missed too many probes in a row; it is dead then."""
         missed = 0
-        while not (await asyncio.wait({waiting}, timeout=patience.probe_s))[0]:
+        while True:
             missed = missed + 1 if await self.pid(patience.probe_s) is None else 0
             if missed >= patience.probes_missed_max:
                 self.kill()
-                raise Gone(f"actor {self.name} does not answer")
+                return Gone(f"actor {self.name} does not answer")
+            await asyncio.sleep(patience.probe_s)
 
     async def pid(self, within_s: float) -> int | None:
         """The actor's process; None if its event loop does not answer in time."""
@@ -143,10 +149,16 @@ class ActorRef:
         ray.kill(self._handle)
 
 
+def _sent(handle: ActorHandle[Any], method: str, *arguments: Any) -> "ray.ObjectRef[Any]":
+    """A call that is on its way."""
+    sent: ray.ObjectRef[Any] = getattr(handle, method).remote(*arguments)
+    return sent
+
+
 async def _answer(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> Any:
     """What the actor replies, Ray's own failures turned into `Gone`."""
     with _lost_as_gone():
-        return await getattr(handle, method).remote(*arguments)
+        return await _sent(handle, method, *arguments)
 
 
 async def _pieces(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> AsyncIterator[Any]:

@@ -1,4 +1,4 @@
-"""Replies of actors: our errors travel as values, so that no caller sees Ray's wrapping of them."""
+"""Calls of actors and their replies: as bytes, errors of ours as values, so that no caller sees Ray's wrapping."""
 
 import pickle
 from collections.abc import Awaitable
@@ -9,9 +9,18 @@ from ray import cloudpickle
 
 from memforest_ray.errors import InvalidInput, MemForestError
 
-__all__ = ["Reply", "load", "opened", "reply_of", "unwrapped", "wrapped"]
+__all__ = ["Answering", "Reply", "load", "opened", "reply_of", "unwrapped", "wrapped"]
 
 Reply = tuple[Literal["ok"], Any] | tuple[Literal["error"], MemForestError]
+
+
+class Answering:
+    """An actor whose methods are called by name, so that what they take and give travels as bytes."""
+
+    async def answer(self, call: bytes) -> bytes:
+        """The reply, wrapped, of the method that `call` names, `(name, arguments)` wrapped."""
+        method, arguments = unwrapped(call)
+        return wrapped(await getattr(self, method)(*arguments))
 
 
 async def reply_of(work: Awaitable[Any]) -> Reply:

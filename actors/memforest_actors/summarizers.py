@@ -3,14 +3,14 @@
 import os
 from collections.abc import Sequence
 
-from memforest_actors.reply import Reply, load, reply_of
+from memforest_actors.reply import Answering, Reply, load, reply_of
 from memforest_ray.config import Settings
 from memforest_ray.trees.summaries import Source, Summarizer, SummaryRequest
 
 __all__ = ["SummarizerActor"]
 
 
-class SummarizerActor:
+class SummarizerActor(Answering):
     """Hosts one `Summarizer`, made at the first call: a failing constructor would look like a crash."""
 
     def __init__(self, factory: str, settings: Settings) -> None:

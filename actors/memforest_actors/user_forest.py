@@ -17,7 +17,7 @@ from memforest_actors import refs
 from memforest_actors.metrics import ForestMetrics
 from memforest_actors.options import DIRECTORY, ForestConfig
 from memforest_actors.pooled import open_models
-from memforest_actors.reply import Reply, load, reply_of, unwrapped, wrapped
+from memforest_actors.reply import Answering, Reply, load, reply_of
 from memforest_ray.ambient import Clock, Random, SystemClock, SystemRandom
 from memforest_ray.errors import Fenced, MemForestError, Passivating
 from memforest_ray.ids import OpId, user_hash
@@ -26,6 +26,9 @@ from memforest_ray.logs import bound, configure
 __all__ = ["Driver", "Status", "UserForestActor"]
 
 log = logging.getLogger("memforest")
+
+COUNTED_AFTER_S = 0.005
+"""When a call is told to operators: its reply has left by then."""
 
 
 class Driver(Protocol):
@@ -51,7 +54,7 @@ class Status:
     """Under way."""
 
 
-class UserForestActor:
+class UserForestActor(Answering):
     """A plain class; Ray is told about it in `refs`. The constructor cannot fail: that would look like a crash."""
 
     def __init__(self, config: ForestConfig) -> None:
@@ -80,10 +83,6 @@ class UserForestActor:
         """Where the actor is and what it does."""
         return "ok", Status(os.getpid(), refs.whereabouts().node_id, self._idle_s(), self._calls)
 
-    async def answer(self, call: bytes) -> bytes:
-        """`call`, its arguments and its reply wrapped."""
-        return wrapped(await self.call(*unwrapped(call)))
-
     async def call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Reply:
         """A verb of the forest. `Passivating` says that the call was not begun."""
         if self._leaving is not None:
@@ -102,8 +101,8 @@ class UserForestActor:
             self._used = self._clock.elapsed()
             if not self._calls:
                 self._quiet.set()
-        # The next turn of the loop will do: operators can wait, the caller should not.
-        asyncio.get_running_loop().call_soon(self._count, verb, self._used - began, reply)
+        # Operators can wait, the caller should not: its reply is sent by another thread, which would have to wait.
+        asyncio.get_running_loop().call_later(COUNTED_AFTER_S, self._count, verb, self._used - began, reply)
         if isinstance(reply[1], Fenced):
             self._begin_to_leave("fenced")
             self._farewell = asyncio.create_task(self._ask_to_leave("fenced"))

@@ -25,7 +25,7 @@ from memforest_ray.cli import (
     upkeep,
     warm,
 )
-from memforest_ray.cli.call import JsonOption, RuntimeOption, StoreOption, verb
+from memforest_ray.cli.call import Call, JsonOption, RuntimeOption, StoreOption, verb
 from memforest_ray.cli.failures import BROKEN_PIPE, OK, USAGE
 from memforest_ray.cli.screen import clean, json_text
 
@@ -99,9 +99,16 @@ def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` say. The exit code."""
     _let_any_text_through()
     try:
-        code = _command().main(args=list(arguments), prog_name="memforest", standalone_mode=False)
+        # Not its `main`, which makes of an interrupt an exit without a word.
+        with _command().make_context("memforest", list(arguments)) as context:
+            code = _command().invoke(context)
+        sys.stdout.flush()
+    except typer.Exit as leaving:
+        return leaving.exit_code
     except USAGE_ERROR as error:
         return _refuse(error, as_json="--json" in arguments)
+    except KeyboardInterrupt:  # while words were still being read: what comes later ends in its verb
+        return Call(json="--json" in arguments).stop()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE

@@ -12,56 +12,65 @@ from memforest_ray.errors import InvalidInput
 
 __all__ = ["ask", "query"]
 
-UserArgument = Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]
+UserArgument = Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")]
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The question.")]
-KOption = Annotated[int | None, typer.Option("--k", metavar="N", help="At most so many pieces of evidence.")]
+KOption = Annotated[int | None, typer.Option("--k", metavar="N", help="Return at most N pieces of evidence.")]
 ModeOption = Annotated[
     str | None,
     typer.Option(
-        "--mode", metavar="NAME", help="How trees are browsed: flat, root, embed, llm, planner, planner+embed."
+        "--mode", metavar="NAME", help="How to search the trees: flat, root, embed, llm, planner, planner+embed."
     ),
 ]
-AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="As it was known at TIME.")]
-SinceOption = Annotated[str | None, typer.Option("--since", metavar="TIME", help="What happened from TIME on.")]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="What happened before TIME.")]
+AsOfOption = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Use only what was known at TIME.")]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="Only what happened at TIME or later.")
+]
+UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened before TIME.")]
 AskedOption = Annotated[
-    str | None, typer.Option("--asked", metavar="TIME", help='When the question is asked, for "last week" and "next".')
+    str | None,
+    typer.Option("--asked", metavar="TIME", help='When the question is asked: what "last week" counts from.'),
 ]
 ZoneOption = Annotated[
     str | None,
-    typer.Option("--zone", metavar="NAME", help="Whose days are meant, such as Europe/Vienna or +05:30; else UTC."),
+    typer.Option(
+        "--zone", metavar="NAME", help="The time zone of the question, such as Europe/Vienna or +05:30; default UTC."
+    ),
 ]
 ExpandOption = Annotated[
-    str | None, typer.Option("--expand", metavar="HOW", help="facts, or complete: the K best trees, each as a whole.")
+    str | None, typer.Option("--expand", metavar="HOW", help="facts, or complete: the K best trees in full.")
 ]
 AtLeastOption = Annotated[
     int | None, typer.Option("--at-least", metavar="VERSION", help="Answer from this version, or a newer one.")
 ]
 SnapshotOption = Annotated[
-    str | None, typer.Option("--snapshot", metavar="NAME", help="Answer from what was saved under NAME.")
+    str | None, typer.Option("--snapshot", metavar="NAME", help="Answer from the state saved under NAME.")
 ]
 KindOption = Annotated[
     str | None,
-    typer.Option("--kind", metavar="KIND", help="Only that kind: fact, cell, or of facts state, event, plan ..."),
+    typer.Option(
+        "--kind", metavar="KIND", help="Only this kind: fact, cell, or a kind of fact (state, event, plan, ...)."
+    ),
 ]
 SpeakerOption = Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Only what NAME said.")]
-RoleOption = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Only what was said in that role.")]
-SessionOption = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only what was said there.")]
+RoleOption = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Only what was said in this role.")]
+SessionOption = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="Only what was said in this session.")
+]
 EntityOption = Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Only facts about NAME.")]
 MetaOption = Annotated[
     list[str] | None,
-    typer.Option("--meta", metavar="KEY=VALUE", help="Only sessions with that in their metadata; may be repeated."),
+    typer.Option("--meta", metavar="KEY=VALUE", help="Only sessions with this metadata; repeatable."),
 ]
 FamilyOption = Annotated[
     list[str] | None,
-    typer.Option("--family", metavar="NAME", help="Only these trees: session, entity, scene; may be repeated."),
+    typer.Option("--family", metavar="NAME", help="Only trees of this family: session, entity or scene; repeatable."),
 ]
 TokensOption = Annotated[
-    int | None, typer.Option("--tokens", metavar="N", help="Evidence of at most so many tokens together.")
+    int | None, typer.Option("--tokens", metavar="N", help="Return evidence of at most N tokens in total.")
 ]
 RerankOption = Annotated[bool, typer.Option("--rerank", help="Have a chat model grade the best pieces of evidence.")]
 ExplainOption = Annotated[
-    bool, typer.Option("--explain", help="Show what was looked into, and what scores are made of.")
+    bool, typer.Option("--explain", help="Show what was searched, and what each score is made of.")
 ]
 
 
@@ -91,7 +100,7 @@ def query(
     rerank: RerankOption = False,
     explain: ExplainOption = False,
 ) -> int:
-    """Show the evidence that a memory holds for a question, best first."""
+    """Find evidence for a question, best first."""
     options = _given(
         k=k, mode=mode, as_of=as_of, since=since, until=until, asked=asked, zone=zone, expand=expand,
         at_least=at_least, snapshot=snapshot, kind=kind, speaker=speaker, role=role, session=session, entity=entity,
@@ -130,7 +139,7 @@ def ask(
     tokens: TokensOption = None,
     rerank: RerankOption = False,
 ) -> int:
-    """Answer a question from memory alone, naming the evidence. It is shown while it is written."""
+    """Answer a question from memory alone, citing the evidence. The answer is shown as it is written."""
     options = _given(
         k=k, mode=mode, as_of=as_of, since=since, until=until, asked=asked, zone=zone, expand=expand,
         at_least=at_least, snapshot=snapshot, kind=kind, speaker=speaker, role=role, session=session, entity=entity,

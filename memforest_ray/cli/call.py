@@ -5,17 +5,18 @@ The one place where the command line meets the client (`open_client`).
 
 import inspect
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from memforest_ray.cli.failures import INTERRUPTED, exit_code, sentence
+from memforest_ray.ambient import SystemRandom
+from memforest_ray.cli.failures import INTERRUPTED, exit_code, sentence, stopped
 from memforest_ray.cli.screen import clean, console, json_text
-from memforest_ray.errors import InvalidInput, MemForestError
+from memforest_ray.errors import InvalidInput, MemForestError, StoreUnavailable
 
 if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from rich.console import Console
@@ -23,16 +24,21 @@ if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
     from memforest_ray.client import Client
     from memforest_ray.config import Settings
 
-__all__ = ["Call", "JsonOption", "RuntimeOption", "StoreOption", "open_client", "verb"]
+__all__ = ["Call", "JsonOption", "OpIdOption", "RuntimeOption", "StoreOption", "open_client", "verb"]
 
 StoreOption = Annotated[
     str | None, typer.Option("--store", metavar="URL", help="Where memories are kept (MEMFOREST_STORE).")
 ]
 RuntimeOption = Annotated[
     str | None,
-    typer.Option("--runtime", metavar="ray|local", help="Where they live while in use (MEMFOREST_RUNTIME)."),
+    typer.Option("--runtime", metavar="ray|local", help="Where memories run (MEMFOREST_RUNTIME)."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on stdout; everything else on stderr.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else on stderr.")]
+OpIdOption = Annotated[
+    str | None,
+    typer.Option("--op-id", metavar="ID", help="Names this write: run again with the same ID, it is done only once."),
+]
+"""Of verbs that write once; one that is not given is drawn, so that whoever is cut off can be told of it."""
 
 _COMMON: dict[str, tuple[Any, Any]] = {
     "store": (StoreOption, None),
@@ -55,14 +61,30 @@ class Call:
     given: dict[str, Any] = field(default_factory=dict)
     """Settings named on the command line."""
     json: bool = False
+    op_id: str | None = None
+    """Of the one write that the verb makes."""
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
 
-    def client(self) -> "Client":
-        """A client with the settings in force. Close it (`with`). Raises InvalidInput for a store that ends with us."""
+    @contextmanager
+    def client(self) -> Iterator["Client"]:
+        """A client with the settings in force. Raises InvalidInput for a store that ends with us.
+
+        Whatever it was asked stands when it is closed: should the store fail then, that is told and no failure.
+        """
         self.durable_store()
         self.configure_logs()
-        return open_client(**self.given)
+        client = open_client(**self.given)
+        try:
+            yield client
+        except BaseException:
+            with suppress(StoreUnavailable):  # what failed first is what is to be told
+                client.close()
+            raise
+        try:
+            client.close()
+        except StoreUnavailable as error:
+            self.say(sentence(error))
 
     def configure_logs(self) -> None:
         """Have log lines go to stderr, as the settings say."""
@@ -99,15 +121,16 @@ class Call:
 
     def fail(self, error: MemForestError) -> int:
         """Report an error that ended the verb. The exit code."""
-        self.say(sentence(error))
+        self.say(sentence(error, self.op_id))
         named = {"kind": error.kind, "message": str(error)}
         self._emit_error({**named, **error.detail, **named})  # first, and whatever the details are called
         return exit_code(error)
 
-    def stop(self, line: str) -> int:
-        """Say what an interrupt left behind. The exit code."""
+    def stop(self, line: str = "") -> int:
+        """Say what an interrupt left behind, and how to go on. The exit code."""
+        line = line or stopped(self.op_id)
         self.say(line)
-        self._emit_error({"kind": "interrupted", "message": line})
+        self._emit_error({"kind": "interrupted", "message": line} | ({"op_id": self.op_id} if self.op_id else {}))
         return INTERRUPTED
 
     def _emit_error(self, error: dict[str, Any]) -> None:
@@ -123,6 +146,8 @@ def verb(function: Callable[..., int]) -> Callable[..., int]:
     @wraps(function)
     def command(ctx: typer.Context, **options: Any) -> int:
         call = _call(ctx.obj or {}, options)
+        if "op_id" in options:
+            options["op_id"] = call.op_id
         try:
             # What a library prints on the way must not stand between a script and its JSON.
             with redirect_stdout(call.stderr):
@@ -130,7 +155,7 @@ def verb(function: Callable[..., int]) -> Callable[..., int]:
         except MemForestError as error:
             return call.fail(error)
         except KeyboardInterrupt as error:
-            return call.stop(str(error) or "interrupted; what was acknowledged is kept; run it again to go on")
+            return call.stop(str(error))
 
     signature = _signature(function)
     command.__signature__ = signature  # type: ignore[attr-defined] # PEP 362
@@ -158,4 +183,5 @@ def _call(before: dict[str, Any], options: dict[str, Any]) -> Call:
     later = {name: options.pop(name) for name in _COMMON}
     chosen = {name: before.get(name) if value is None else value for name, value in later.items() if name != "json"}
     given = {name: value for name, value in chosen.items() if value is not None}
-    return Call(given, json=bool(later["json"] or before.get("json")))
+    op_id = (options["op_id"] or SystemRandom().nonce()) if "op_id" in options else None
+    return Call(given, json=bool(later["json"] or before.get("json")), op_id=op_id)

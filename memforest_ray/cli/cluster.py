@@ -12,14 +12,14 @@ __all__ = ["down", "up"]
 
 
 def up(call: Call) -> int:
-    """Start a Ray cluster on this machine that later commands join; once is enough."""
+    """Start a local Ray cluster that later commands join."""
     report = _ray_runtime().up(call.settings())
     call.answer(report, lambda screen: screen.print(_up(report), soft_wrap=True))
     return OK
 
 
 def down(call: Call) -> int:
-    """Stop the cluster that `memforest up` started, and no other. Memories stay in the store."""
+    """Stop the cluster that `memforest up` started. Memories stay in the store."""
     report = _ray_runtime().down()
     call.answer(report, lambda screen: screen.print(_down(report), soft_wrap=True))
     return OK

@@ -37,17 +37,19 @@ def doctor(
     call: Call,
     *,
     user: Annotated[
-        str | None, typer.Option("--user", "-u", metavar="U", help="With --deep: whose memory to examine.")
+        str | None, typer.Option("--user", "-u", metavar="USER", help="With --deep: whose memory to verify.")
     ] = None,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Examine one memory: every checksum, every reference, its snapshots.")
+        bool, typer.Option("--deep", help="Verify one memory: every checksum, every reference, its snapshots.")
     ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="With --deep: make anew what is derived, such as graphs.")
+        bool, typer.Option("--rebuild", help="With --deep: rebuild derived data, such as graphs, first.")
     ] = False,
 ) -> int:
-    """Print the settings in force, and probe store, runtime and models; or examine one memory, changing nothing but
-    what is derived, and that only with --rebuild.
+    """Check settings and dependencies, or verify one memory.
+
+    Prints the settings in force and probes store, runtime and models. Nothing of a memory is changed, but with
+    --rebuild its derived data.
     """
     settings = call.settings()
     if deep or user is not None or rebuild:
@@ -110,14 +112,14 @@ def _draw_examination(screen: "Console", data: dict[str, Any]) -> None:
     graphs = data["graphs"]
     if graphs["damaged"]:
         screen.print(
-            f"  {graphs['damaged']} graphs are damaged: they are built anew when the memory is next open; "
-            "with --rebuild now"
+            f"  {graphs['damaged']} graphs are damaged: they are rebuilt when the memory is next opened, "
+            "or now with --rebuild"
         )
     for name, rows in data.get("rebuilt", {}).items():
         screen.print(Text(clean(f"  rebuilt: graph of {name}, {rows:,} rows")))
-    verdict = f"{len(data['findings'])} findings" if data["findings"] else "everything fits"
+    verdict = f"{len(data['findings'])} findings" if data["findings"] else "no problems found"
     screen.print(
-        Text(clean(f"{data['user']}, version {data['version']}: {data['objects']} objects are whole; {verdict}"))
+        Text(clean(f"{data['user']}, version {data['version']}: {data['objects']} objects verified; {verdict}"))
     )
 
 

@@ -24,20 +24,22 @@ ANSWER_TOKENS = 270
 
 def estimate(
     call: Call,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files of conversations.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files of conversations.")],
     *,
     format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="NAME", help="The files' format; found by itself unless named.")
+        str, typer.Option(metavar="NAME", help="The files' format; detected unless given.")
     ] = "auto",
     tokens: Annotated[
-        int, typer.Option("--tokens", metavar="N", help="Least tokens of the answer about one cell.")
+        int, typer.Option("--tokens", metavar="N", help="Count at least N completion tokens per cell.")
     ] = ANSWER_TOKENS,
-    one_user: Annotated[bool, typer.Option("--one-user", help="As of `ingest`: one memory for all.")] = False,
+    one_user: Annotated[
+        bool, typer.Option("--one-user", help="As for `ingest`: one memory for all conversations.")
+    ] = False,
 ) -> int:
-    """Count the model calls and tokens that `ingest` of these files would take. No model is needed, nothing is stored.
+    """Estimate the model calls and tokens of an ingest. No model is needed and nothing is stored.
 
-    It is a dry run of a first ingest, all sessions at once, with the offline rules in the place of the model.
-    Verdicts of a judge, repeats and queries come on top.
+    This is a dry run of a first ingest of all sessions at once, with the offline rules in place of the model. Verdicts,
+    retries and queries come on top.
     """
     if tokens < 0:
         raise InvalidInput(f"--tokens is 0 or more, not {tokens}; nothing was counted")

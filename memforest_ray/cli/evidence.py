@@ -17,18 +17,20 @@ CITED_SHOWN = 5
 _EMPTY = {
     "no_memory": "nothing is remembered yet",
     "no_match": "nothing matches",
-    "filtered": "what was found lies outside what was asked for",
+    "filtered": "the filters or the token budget left nothing",
 }
 
 
 def draw_result(screen: "Console", user: str, result: "Result", *, explain: bool) -> None:
-    """The hits, best first; with `explain` what each score is made of, and what was looked into."""
+    """The hits, best first, and what could not be done as asked; with `explain` what each score is made of, and how."""
     if not result or result.message:
         _draw_message(screen, user, result)
     for number, hit in enumerate(result, start=1):
         _draw_hit(screen, number, hit)
     if explain:
         _draw_trace(screen, result.trace)
+    else:
+        _draw_fallbacks(screen, result.trace)
 
 
 def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -> None:
@@ -43,10 +45,19 @@ def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -
     cited = [hit for hit in result if hit.fact_id in answer.citations or {*hit.turn_ids} & {*answer.citations}]
     for number, hit in enumerate(cited[:CITED_SHOWN], start=1):
         _draw_hit(screen, number, hit)
-    for line in filter(None, (*result.trace.fallbacks, _asked(result.trace))):
-        screen.print(Text(f"  {clean(line)}", style="dim"))
+    _draw_fallbacks(screen, result.trace)
+    if asked := _asked(result.trace):
+        screen.print(Text(f"  {asked}", style="dim"))
     if not result and _reason(result).casefold() not in answer.text.casefold():
         _draw_message(screen, user, result)
+
+
+def _draw_fallbacks(screen: "Console", trace: "Trace") -> None:
+    """What could not be done as asked: a person who asked for a model must hear that none was there."""
+    from rich.text import Text  # noqa: PLC0415 - for speed
+
+    for line in trace.fallbacks:
+        screen.print(Text(f"  {clean(line)}", style="dim"))
 
 
 def _reason(result: "Result") -> str:

@@ -20,7 +20,18 @@ from memforest_ray.errors import (
     VersionGone,
 )
 
-__all__ = ["BROKEN_PIPE", "INTERRUPTED", "OK", "PARTIAL", "TERMINATED", "UNAVAILABLE", "USAGE", "exit_code", "sentence"]
+__all__ = [
+    "BROKEN_PIPE",
+    "INTERRUPTED",
+    "OK",
+    "PARTIAL",
+    "TERMINATED",
+    "UNAVAILABLE",
+    "USAGE",
+    "exit_code",
+    "sentence",
+    "stopped",
+]
 
 OK = 0
 USAGE = 2
@@ -79,8 +90,11 @@ _IN_A_SHELL = {
     "replace=True": "--replace",
     "pass including_snapshots=True": "give --including-snapshots",
     "`trees()`": "`memforest show USER`",
+    "open the memory again": "run the same command again",
 }
 """Words of a message that speak of our Python names -> those of the program."""
+_SAME_OPERATION = re.compile(r"(ask|make the same call) again,? with (the same op_id|op_id='[^']*')")
+"""How a message tells a program to learn what became of a write."""
 
 
 def exit_code(error: MemForestError) -> int:
@@ -88,12 +102,25 @@ def exit_code(error: MemForestError) -> int:
     return _READINGS.get(type(error), _OTHER)[0]
 
 
-def sentence(error: MemForestError) -> str:
-    """What happened; what was kept; what to do. On one line; parts that the message has are left to it."""
+def stopped(op_id: str | None = None) -> str:
+    """What an interrupt is told; `op_id` names the write that was under way."""
+    again = "run it again to go on"
+    if op_id:
+        again = f"run it again with --op-id {op_id}: it goes on, or tells what it has done"
+    return f"interrupted; what was acknowledged is kept; {again}"
+
+
+def sentence(error: MemForestError, op_id: str | None = None) -> str:
+    """What happened; what was kept; what to do. On one line; parts that the message has are left to it.
+
+    `op_id` names the write that failed, for a verb that takes one.
+    """
     _, kept, advice = _READINGS.get(type(error), _OTHER)
     message = " ".join(str(error).split()).rstrip(".;")
     for name, option in _IN_A_SHELL.items():
         message = message.replace(name, option)
+    again = f"run the same command again with --op-id {op_id}" if op_id else "run the same command again"
+    message = _SAME_OPERATION.sub(again, message)
     says_kept = _KEPT_WORDS.search(message) is not None
     says_more = "; " in _KEPT_WORDS.sub("", message).rstrip("; ")
     return "; ".join([message, *([] if says_kept else [kept]), *([] if says_more else [advice])])

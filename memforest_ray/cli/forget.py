@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import InvalidInput
@@ -18,27 +18,32 @@ __all__ = ["forget"]
 
 def forget(
     call: Call,
-    user: Annotated[str, typer.Argument(metavar="U", help="Whose memory.")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")],
     *,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="This session; with --turn, the turns' session."),
+        typer.Option("--session", metavar="ID", help="Forget this session; with --turn: the session the turns are in."),
     ] = None,
-    turns: Annotated[list[str] | None, typer.Option("--turn", metavar="ID", help="This turn; may be repeated.")] = None,
-    fact: Annotated[str | None, typer.Option("--fact", metavar="ID", help="This fact; its dialogue stays.")] = None,
+    turns: Annotated[
+        list[str] | None, typer.Option("--turn", metavar="ID", help="Forget this turn; repeatable.")
+    ] = None,
+    fact: Annotated[
+        str | None, typer.Option("--fact", metavar="ID", help="Forget this fact; its dialogue stays.")
+    ] = None,
     origin: Annotated[
-        str | None, typer.Option("--origin", metavar="USER", help="All that came from this user's memory by merges.")
+        str | None, typer.Option("--origin", metavar="USER", help="Forget everything merged from this user's memory.")
     ] = None,
     with_dialogue: Annotated[
-        bool, typer.Option("--with-dialogue", help="With --fact: also the dialogue that says it.")
+        bool, typer.Option("--with-dialogue", help="With --fact: forget the dialogue that says it, too.")
     ] = False,
     including_snapshots: Annotated[
-        bool, typer.Option("--including-snapshots", help="Rewrite saved states that hold it, too.")
+        bool, typer.Option("--including-snapshots", help="Erase it from saved states, too.")
     ] = False,
-    everything: Annotated[bool, typer.Option("--everything", help="The whole memory of this user, for good.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --everything: do not ask at a terminal.")] = False,
+    everything: Annotated[bool, typer.Option("--everything", help="Forget the whole memory of this user.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --everything: do not ask for confirmation.")] = False,
+    op_id: OpIdOption = None,
 ) -> int:
-    """Erase for good, and say what may still hold it."""
+    """Erase part of a memory, or all of it, for good. Reports what may still hold the text."""
     what = [session or turns, fact, origin, everything]
     if sum(bool(item) for item in what) != 1:
         raise InvalidInput(
@@ -60,6 +65,7 @@ def forget(
             origin=origin,
             with_dialogue=with_dialogue,
             including_snapshots=including_snapshots,
+            op_id=op_id,
         )
     data = report.to_json()
     call.answer({"user": user, **data}, lambda screen: _draw(screen, data))

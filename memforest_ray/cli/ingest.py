@@ -82,28 +82,28 @@ class Outcome:
 
 def ingest(
     call: Call,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files of conversations.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files of conversations.")],
     *,
-    user: Annotated[str, typer.Option("--user", "-u", metavar="U", help="Whose memory.")],
+    user: Annotated[str, typer.Option("--user", "-u", metavar="USER", help="Whose memory.")],
     format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="NAME", help="The files' format; found by itself unless named.")
+        str, typer.Option(metavar="NAME", help="The files' format; detected unless given.")
     ] = "auto",
     one_user: Annotated[
         bool,
-        typer.Option("--one-user", help="All conversations of a file into U, not into U/<conversation id>."),
+        typer.Option("--one-user", help="Put all conversations of a file into USER, not into USER/<conversation id>."),
     ] = False,
     replace: Annotated[
         bool,
-        typer.Option("--replace", help="Where other turns are stored under a session's id, replace them."),
+        typer.Option("--replace", help="Replace stored sessions whose turns differ."),
     ] = False,
     wait: Annotated[
         Literal["refreshed", "facts"],
-        typer.Option(help="With a model: return when summaries are there, or when facts can be found."),
+        typer.Option(help="With a model: return when summaries are written, or as soon as facts can be found."),
     ] = "refreshed",
 ) -> int:
-    """Make conversations memory; they can be queried when this ends.
+    """Add conversations to a user's memory. They can be queried when this command ends.
 
-    The same file again changes nothing, a grown one adds what is new.
+    Ingesting the same file again changes nothing; one that has grown adds what is new.
     """
     work = [item for path in paths for item in read_work(path, user, format, one_user=one_user)]
     with call.client() as client, _bar(call) as bar:

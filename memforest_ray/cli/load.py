@@ -14,23 +14,23 @@ CONCURRENCY = 16
 
 def load(
     call: Call,
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Files, folders, s3://, gs:// or az:// places.")
-    ],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, or s3://, gs:// or az:// URLs.")],
     *,
-    prefix: Annotated[str, typer.Option(metavar="P", help="Stands before every user id, as in `tenant/`.")] = "",
+    prefix: Annotated[str, typer.Option(metavar="P", help="Put before every user id, such as `tenant/`.")] = "",
     format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="NAME", help="The files' format; found by itself unless named.")
+        str, typer.Option(metavar="NAME", help="The files' format; detected unless given.")
     ] = "auto",
-    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1024, help="Users at a time.")] = CONCURRENCY,
+    concurrency: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1024, help="Users loaded at a time.")
+    ] = CONCURRENCY,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of this load: a run of the same name goes on where one stopped.")
+        str | None, typer.Option(metavar="NAME", help="A name for this load; a run of the same name resumes it.")
     ] = None,
 ) -> int:
-    """Make many users' files memory; a stopped run goes on when it is run again.
+    """Load the files of many users, resuming if it was stopped.
 
     A file of one conversation becomes the user <path without suffix>, one of several <path>/<conversation id> each.
-    One JSON line a user, `RESULT {json}` last; exit code 3 when some failed.
+    Prints one JSON line per user and `RESULT {json}` last. The exit code is 3 if some failed.
     """
     from memforest_ray.cli.loading import Plan, run_load  # noqa: PLC0415 - for speed: it loads the client
 

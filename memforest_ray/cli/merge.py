@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import MemForestError
@@ -19,28 +19,30 @@ __all__ = ["merge"]
 
 def merge(
     call: Call,
-    user: Annotated[str, typer.Argument(metavar="DST", help="The memory that takes over.")],
+    user: Annotated[str, typer.Argument(metavar="DST", help="The user whose memory the others are merged into.")],
     sources: Annotated[
-        list[str], typer.Argument(metavar="SRC...", help="The memories that are taken over; they stay.")
+        list[str], typer.Argument(metavar="SRC", help="The users whose memories are merged; these stay.")
     ],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would join, what would be renamed, what conflicts.")
+        bool, typer.Option("--dry-run", help="Only show what would be joined, renamed, or conflict.")
     ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Follow sessions that were replaced there since an earlier merge.")
+        bool,
+        typer.Option("--replace", help="Also take over sessions that were replaced in SRC since an earlier merge."),
     ] = False,
+    op_id: OpIdOption = None,
 ) -> int:
-    """Merge memories by reuse: sessions come as SRC/<id>, people and what they speak of meet by name."""
+    """Merge other memories into one. Sessions become SRC/<id>; people and things are matched by name."""
     done: list[dict[str, Any]] = []
     failed: list[tuple[str, MemForestError]] = []
     with call.client() as client:
         memory = client.user(user)
         for source in dict.fromkeys(sources):
             try:
-                done.append(_forecast(memory, source) if dry_run else _merged(memory, source, replace))
+                done.append(_forecast(memory, source) if dry_run else _merged(memory, source, replace, op_id))
             except MemForestError as error:
                 failed.append((source, error))
-                call.say(f"{source}: {sentence(error)}")
+                call.say(f"{source}: {sentence(error, op_id)}")
     errors = [{"source": source, "kind": error.kind, "message": str(error)} for source, error in failed]
     key = "would_merge" if dry_run else "merged"
     call.answer({"user": user, key: done, "failed": errors}, lambda screen: _draw(screen, done))
@@ -49,8 +51,9 @@ def merge(
     return PARTIAL if done else max(exit_code(error) for _, error in failed)
 
 
-def _merged(memory: "User", source: str, replace: bool) -> dict[str, Any]:
-    return memory.merge_from(source, replace=replace).to_json()
+def _merged(memory: "User", source: str, replace: bool, op_id: str | None) -> dict[str, Any]:
+    """Each source's is a write of its own: `op_id` names them all."""
+    return memory.merge_from(source, replace=replace, op_id=f"{op_id}/{source}").to_json()
 
 
 def _forecast(memory: "User", source: str) -> dict[str, Any]:

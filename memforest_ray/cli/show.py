@@ -31,16 +31,18 @@ _COLUMNS: "tuple[tuple[str, Literal['left', 'right']], ...]" = (
 
 def show(
     call: Call,
-    user: Annotated[str, typer.Argument(metavar="U", help="Whose memory.")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")],
     scope: Annotated[
         str | None,
-        typer.Argument(metavar="SCOPE", help="A tree, as listed without this: entity:bob, session:s1, scene:..."),
+        typer.Argument(
+            metavar="SCOPE", help="The tree to draw (entity:bob, session:s1, scene:...); without it, all are listed."
+        ),
     ] = None,
     summary: Annotated[
-        int, typer.Option("--summary", min=0, metavar="N", help="Characters of each summary.")
+        int, typer.Option("--summary", min=0, metavar="N", help="Show at most N characters of each summary.")
     ] = SUMMARY_CHARACTERS,
 ) -> int:
-    """List a user's trees, or draw one of them: intervals, counts, summaries."""
+    """List the trees of a memory, or draw one of them."""
     with call.client() as client:
         memory = client.user(user)
         if scope is not None:
@@ -54,16 +56,16 @@ def show(
 
 def users(
     call: Call,
-    prefix: Annotated[str, typer.Argument(metavar="[PREFIX]", help="Only ids that begin so.")] = "",
+    prefix: Annotated[str, typer.Argument(metavar="PREFIX", help="Only ids that begin with PREFIX.")] = "",
 ) -> int:
-    """List the users whose memory the store holds."""
+    """List the users who have a memory in the store."""
     with call.client() as client:
         found = list(client.users(prefix))
-    call.answer({"users": found}, lambda screen: _draw_users(screen, found))
+    call.answer({"users": found}, lambda screen: _draw_users(screen, found, prefix))
     return OK
 
 
-def stats(call: Call, user: Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]) -> int:
+def stats(call: Call, user: Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")]) -> int:
     """Show what a memory holds and what it has cost."""
     with call.client() as client:
         counts = client.user(user).stats()
@@ -77,9 +79,8 @@ def _draw_cards(screen: "Console", user: str, cards: list[dict[str, Any]], chara
     from rich.text import Text  # noqa: PLC0415 - for speed
 
     if not cards:
-        screen.print(Text(f"nothing is remembered of {clean(user)} yet", style="yellow"))
+        screen.print(Text(f"{clean(user)}: nothing is remembered yet", style="yellow"))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
     rows = [(card["scope"], str(card["leaves"]), str(card["height"]), *_ends(card)) for card in cards]
     table = Table(box=None, pad_edge=False, header_style="bold")
     room = screen.width
@@ -138,13 +139,14 @@ def _short(text: str | None, characters: int) -> "Text":
     return Text(line if len(line) <= characters else line[: max(characters - 1, 0)] + "…")
 
 
-def _draw_users(screen: "Console", found: list[str]) -> None:
+def _draw_users(screen: "Console", found: list[str], prefix: str) -> None:
     from rich.text import Text  # noqa: PLC0415 - for speed
 
     for user in found:
         screen.print(Text(clean(user)))
     if not found:
-        screen.print(Text("the store holds no memory", style="yellow"))
+        none = f"no user id begins with {clean(prefix)}" if prefix else "the store holds no memory"
+        screen.print(Text(none, style="yellow"))
 
 
 def _draw_stats(screen: "Console", counts: dict[str, Any]) -> None:

@@ -21,17 +21,19 @@ PORT_MAX = 65_535
 def sim_llm(
     call: Call,
     *,
-    port: Annotated[int, typer.Option("--port", "-p", metavar="N", help="0: any that is free.")] = 8808,
-    host: Annotated[str, typer.Option("--host", metavar="H", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", metavar="N", help="The port to listen on; 0 picks a free one.")
+    ] = 8808,
+    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to listen on.")] = "127.0.0.1",
     latency: Annotated[
         float | None,
-        typer.Option("--latency", metavar="S", help="Every chat call takes so long, an embedding call a twentieth."),
+        typer.Option("--latency", metavar="S", help="Every chat call takes S seconds, an embedding call a twentieth."),
     ] = None,
     slots: Annotated[
-        int, typer.Option("--slots", metavar="P", help="Calls that are answered at once; 0: no limit.")
+        int, typer.Option("--slots", metavar="P", help="Calls answered at the same time; 0: no limit.")
     ] = 256,
     slower: Annotated[
-        float, typer.Option("--slower", metavar="X", help="X times as slow as Qwen3-30B-A3B on one H200.")
+        float, typer.Option("--slower", metavar="X", help="Be X times as slow as Qwen3-30B-A3B on one H200.")
     ] = 1.0,
     tokens: Annotated[
         int, typer.Option("--tokens", metavar="N", help="Count at least N completion tokens per cell.")
@@ -41,14 +43,15 @@ def sim_llm(
         typer.Option(
             "--faults",
             metavar="KIND=SHARE,...",
-            help="429, 500, reset, truncate, junk, whitespace, silence; or one share for all but silence.",
+            help="Kinds: 429, 500, reset, truncate, junk, whitespace, silence; or one share for all but silence.",
         ),
     ] = "",
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the faults.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the faults.")] = 0,
 ) -> int:
-    """Serve the offline backend over OpenAI's protocol, with the latencies of a real server. SIMULATED.
+    """Run a simulated model server, as slow as a real one.
 
-    Point MEMFOREST_LLM_URLS at it. /stats counts calls and tokens.
+    It serves the offline backend over OpenAI's protocol. Point MEMFOREST_LLM_URLS at it; /stats counts calls and
+    tokens. SIMULATED.
     """
     from memforest_ray.ambient import SystemClock  # noqa: PLC0415 - for speed
     from memforest_ray.simulation.decoding import Speed  # noqa: PLC0415 - for speed

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
 
@@ -17,29 +17,30 @@ if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
 
 __all__ = ["restore", "save", "snapshots"]
 
-_User = Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The snapshot's name: any text.")]
+_User = Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the snapshot: any text.")]
 
 
 def save(
     call: Call,
     user: _User,
     name: _Name,
-    replace: Annotated[bool, typer.Option("--replace", help="In place of an older one of that name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older snapshot of this name.")] = False,
+    op_id: OpIdOption = None,
 ) -> int:
-    """Keep a memory as it is now, under a name."""
+    """Save the present state of a memory under a name."""
     with call.client() as client:
-        saved = client.user(user).save(name, replace=replace)
+        saved = client.user(user).save(name, replace=replace, op_id=op_id)
     line = f"saved as {name}: version {saved.version}"
     call.answer({"user": user, **saved.to_json()}, lambda screen: screen.print(clean(line)))
     return OK
 
 
-def restore(call: Call, user: _User, name: _Name) -> int:
-    """Make a saved state the present one; what was forgotten since stays forgotten."""
+def restore(call: Call, user: _User, name: _Name, op_id: OpIdOption = None) -> int:
+    """Restore a saved state. What was forgotten since then stays forgotten."""
     with call.client() as client:
-        restored = client.user(user).restore(name)
-    line = f"restored {name}: version {restored.version} is as version {restored.snapshot_version} was"
+        restored = client.user(user).restore(name, op_id=op_id)
+    line = f"restored {name}: version {restored.version} equals version {restored.snapshot_version}"
     call.answer({"user": user, **restored.to_json()}, lambda screen: screen.print(clean(line)))
     return OK
 
@@ -47,13 +48,14 @@ def restore(call: Call, user: _User, name: _Name) -> int:
 def snapshots(
     call: Call,
     user: _User,
-    delete: Annotated[str | None, typer.Option("--delete", metavar="NAME", help="Let go of this one.")] = None,
+    delete: Annotated[str | None, typer.Option("--delete", metavar="NAME", help="Delete this snapshot.")] = None,
+    op_id: OpIdOption = None,
 ) -> int:
-    """List what is saved of a memory, or delete one of them."""
+    """List the saved states of a memory, or delete one."""
     with call.client() as client:
         memory = client.user(user)
         if delete is not None:
-            memory.delete_snapshot(delete)
+            memory.delete_snapshot(delete, op_id=op_id)
             call.answer({"user": user, "deleted": delete}, lambda screen: screen.print(clean(f"deleted {delete}")))
             return OK
         kept = memory.snapshots()

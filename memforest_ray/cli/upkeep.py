@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK, PARTIAL
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import NotFound
@@ -14,18 +14,18 @@ if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
 
 __all__ = ["changes", "correct", "rebuild", "reembed", "repair", "rescene", "resummarise"]
 
-_User = Annotated[str, typer.Argument(metavar="U", help="Whose memory.")]
-_OpId = Annotated[
-    str | None, typer.Option("--op-id", metavar="ID", help="Names the write: run again under it, it is done once.")
-]
+IDS_SHOWN = 10
+"""Of each kind of change on the screen; `--json` has all of them."""
+
+_User = Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")]
 
 
-def repair(call: Call, user: _User, op_id: _OpId = None) -> int:
-    """Try again what failed: cells that were not read, pairs without a verdict, summaries that stand in."""
+def repair(call: Call, user: _User, op_id: OpIdOption = None) -> int:
+    """Retry what failed: cells, verdicts, summaries."""
     with call.client() as client:
         data = client.user(user).repair(op_id=op_id).to_json()
     if not data["version"]:
-        raise NotFound("nothing is remembered here yet, so there is nothing to repair; nothing was changed")
+        raise NotFound("this user has no memory yet, so there is nothing to repair; nothing was changed")
     _answer(call, user, data)
     for cell, reason in data["failed_cells"].items():
         call.say(f"cell {cell} failed again: {reason}")
@@ -35,31 +35,31 @@ def repair(call: Call, user: _User, op_id: _OpId = None) -> int:
 def resummarise(
     call: Call,
     user: _User,
-    scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", help="Only this tree, as entity:bob.")] = None,
-    op_id: _OpId = None,
+    scope: Annotated[str | None, typer.Argument(metavar="SCOPE", help="Only this tree, such as entity:bob.")] = None,
+    op_id: OpIdOption = None,
 ) -> int:
-    """Have all summaries written anew, or those of one tree."""
+    """Rewrite all summaries, or those of one tree."""
     with call.client() as client:
         _answer(call, user, client.user(user).resummarise(scope, op_id=op_id).to_json())
     return OK
 
 
-def rescene(call: Call, user: _User, op_id: _OpId = None) -> int:
-    """Cluster all facts into scenes anew, in the order in which they were said."""
+def rescene(call: Call, user: _User, op_id: OpIdOption = None) -> int:
+    """Cluster all facts into scenes again. Goes through them in the order in which they were said."""
     with call.client() as client:
         _answer(call, user, client.user(user).rescene(op_id=op_id).to_json())
     return OK
 
 
-def rebuild(call: Call, user: _User, op_id: _OpId = None) -> int:
-    """Make all derived state anew from dialogue, candidates and verdicts."""
+def rebuild(call: Call, user: _User, op_id: OpIdOption = None) -> int:
+    """Rebuild trees, scenes, summaries and vectors. Dialogue, candidates and verdicts are kept."""
     with call.client() as client:
         _answer(call, user, client.user(user).rebuild(op_id=op_id).to_json())
     return OK
 
 
-def reembed(call: Call, user: _User, op_id: _OpId = None) -> int:
-    """Move a memory to the embedder that is set up now; the old vectors serve until all new ones are there."""
+def reembed(call: Call, user: _User, op_id: OpIdOption = None) -> int:
+    """Switch a memory to the configured embedder. The old vectors serve until all new ones are ready."""
     with call.client() as client:
         _answer(call, user, client.user(user).reembed(op_id=op_id).to_json())
     return OK
@@ -71,14 +71,16 @@ def correct(
     fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as `query --json` shows it.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should say.")],
     value: Annotated[
-        str | None, typer.Option("--value", metavar="TEXT", help="What its attribute is now, as Miami of a residence.")
+        str | None,
+        typer.Option("--value", metavar="TEXT", help="The new value of its attribute, such as Miami for a residence."),
     ] = None,
     event_time: Annotated[
-        str | None, typer.Option("--event-time", metavar="TIME", help="When it is true or happened; else as before.")
+        str | None,
+        typer.Option("--event-time", metavar="TIME", help="When it is true or happened; unchanged unless given."),
     ] = None,
-    op_id: _OpId = None,
+    op_id: OpIdOption = None,
 ) -> int:
-    """Put another statement in the place of a fact; what it said does not come back."""
+    """Replace a fact by another statement. What it said before does not come back; its dialogue stays."""
     with call.client() as client:
         done = client.user(user).correct(fact, text, value=value, event_time=event_time, op_id=op_id)
     _answer(call, user, done.to_json())
@@ -88,9 +90,9 @@ def correct(
 def changes(
     call: Call,
     user: _User,
-    since: Annotated[int, typer.Option("--since", metavar="VERSION", help="News after this version.")],
+    since: Annotated[int, typer.Option("--since", metavar="VERSION", help="List what changed after this version.")],
 ) -> int:
-    """Ids of the facts and sessions that came, changed or went since a version."""
+    """List what was added, changed or removed since a version."""
     with call.client() as client:
         news = client.user(user).changes(since).to_json()
     call.answer({"user": user, **news}, lambda screen: _draw_news(screen, news))
@@ -106,7 +108,7 @@ def _draw(screen: "Console", data: dict[str, Any]) -> None:
     from rich.text import Text  # noqa: PLC0415 - for speed
 
     if data.get("duplicate"):
-        screen.print(Text("all is as it was"))
+        screen.print(Text("nothing changed"))
         return
     for name, value in data.items():
         if name in {"op_id", "usage", "seconds"} or value in (None, False, 0, "", [], {}):
@@ -122,4 +124,6 @@ def _draw_news(screen: "Console", news: dict[str, Any]) -> None:
     for kind in ("sessions", "facts"):
         for what, names in news[kind].items():
             if names:
-                screen.print(Text(f"{kind} {what}: {clean(', '.join(names))}"), soft_wrap=True)
+                more = f" and {len(names) - IDS_SHOWN:,} more (--json lists them all)" * (len(names) > IDS_SHOWN)
+                shown = clean(", ".join(names[:IDS_SHOWN]))
+                screen.print(Text(f"{kind} {what} ({len(names):,}): {shown}{more}"), soft_wrap=True)

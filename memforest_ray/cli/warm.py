@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
 __all__ = ["warm"]
 
 
-def warm(call: Call, users: Annotated[list[str], typer.Argument(metavar="U...", help="Whose memories.")]) -> int:
-    """Open memories, so that the first question to each finds it ready: on a warm cluster (`memforest up`)."""
+def warm(call: Call, users: Annotated[list[str], typer.Argument(metavar="USER", help="Whose memories.")]) -> int:
+    """Open memories before the first question. Use it with a warm cluster (`memforest up`)."""
     with call.client() as client:
         found = client.warm(users)
     opened = {user: each for user, each in found.items() if not isinstance(each, MemForestError)}

@@ -9,7 +9,15 @@ from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.doubt import settle
 from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.loaded import Held, read_manifest
-from memforest_ray.commit.manifest import Manifest, Retired, check_fingerprint, encode, retired_anew, retired_at_last
+from memforest_ray.commit.manifest import (
+    LENT,
+    Manifest,
+    Retired,
+    check_fingerprint,
+    encode,
+    retired_anew,
+    retired_at_last,
+)
 from memforest_ray.errors import CorruptState, Fenced, StoreUnavailable
 from memforest_ray.ids import UserId
 from memforest_ray.storage.keys import UserKeys
@@ -129,8 +137,8 @@ class Claim:
 def fenced(keys: UserKeys) -> Fenced:
     """The error of one who is not, or no longer, the owner."""
     return Fenced(
-        f"Another owner has taken over the memory {keys.hash[:12]}, or it was never claimed here. "
-        "What was acknowledged is kept; open the memory again.",
+        f"another owner has taken over the memory {keys.hash[:12]}, or it was never claimed here; "
+        "what was acknowledged is kept; open the memory again",
         user_hash=keys.hash,
     )
 
@@ -188,9 +196,10 @@ async def take_over(
 
 
 def _reborn(deleted: Manifest, newborn: Manifest) -> Manifest:
-    """A new life continues both numbers, and what its former one still has to clear away."""
+    """A new life continues both numbers, what its former one still has to clear away, and who holds copies of that."""
     return replace(
         newborn,
+        birth={**newborn.birth, LENT: list(deleted.lent)} if deleted.lent else newborn.birth,
         epoch=deleted.epoch + 1,
         version=deleted.version,
         floor=deleted.floor,

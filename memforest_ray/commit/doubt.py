@@ -63,8 +63,8 @@ async def _look(store: ObjectStore, key: str) -> Stored | None:
 
 def _undecided(key: str, cause: StoreUnavailable | None) -> StoreUnavailable:
     error = StoreUnavailable(
-        f"The store gave no clear answer about {key} in {ATTEMPTS} attempts; the write may or may not have "
-        "landed. What was acknowledged before is kept; the same call can be made again.",
+        f"the store gave no clear answer about {key} in {ATTEMPTS} attempts; the write may or may not have "
+        "landed; what was acknowledged before is kept; the same call can be made again",
         key=key,
     )
     error.__cause__ = cause

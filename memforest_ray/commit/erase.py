@@ -101,7 +101,7 @@ async def check_erased(store: ObjectStore, keys: UserKeys, manifest: Manifest) -
 def _expect_none(left: Collection[str]) -> None:
     if left:
         raise StoreUnavailable(
-            f"The store still shows {len(left)} objects after their removal, {min(left)} among them. The "
-            "erasure stays open and is taken up again when the memory is next opened.",
+            f"the store still shows {len(left)} objects after their removal, {min(left)} among them; the "
+            "erasure stays open and is taken up again when the memory is next opened",
             keys=sorted(left),
         )

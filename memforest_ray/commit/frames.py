@@ -87,9 +87,7 @@ def pack_small(value: Any) -> bytes:
     try:
         return bytes(msgpack.packb(value, use_bin_type=True, unicode_errors="surrogatepass"))
     except (OverflowError, TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"A value has no form in which it could be stored ({error}); nothing was changed."
-        ) from error
+        raise InvalidInput(f"a value has no form in which it could be stored ({error}); nothing was changed") from error
 
 
 def unpack_small(raw: bytes | memoryview, key: str) -> Any:
@@ -162,6 +160,6 @@ def _digest(*pieces: bytes | memoryview) -> bytes:
 def corrupt(key: str, what: str) -> CorruptState:
     """The error for the object `key`; `what` completes "it cannot be believed: ..."."""
     return CorruptState(
-        f"The object {key} cannot be believed: {what}. Nothing was changed; restore it from a backup.",
+        f"the object {key} cannot be used: {what}; nothing was changed; restore it from a backup",
         key=key,
     )

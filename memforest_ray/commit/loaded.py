@@ -80,8 +80,8 @@ async def load(store: ObjectStore, keys: UserKeys) -> Loaded:
         if _place(again.manifest) == _place(held.manifest):
             raise outcome
     raise StoreUnavailable(
-        f"The memory under {keys.prefix} changed {_STARTS_MAX} times while it was read. "
-        "Nothing was changed by the reader; the same call can be made again."
+        f"the memory under {keys.prefix} changed {_STARTS_MAX} times while it was read; "
+        "nothing was changed by the reader; the same call can be made again"
     )
 
 

@@ -115,8 +115,8 @@ class CommitLog(Owner):
         if holders:
             names = [saved.name for saved in holders]
             raise InvalidInput(
-                f"Snapshots hold what is to be forgotten: {', '.join(map(repr, names))}. Nothing was changed; pass "
-                "including_snapshots=True to take it out of them too, or delete them first.",
+                f"snapshots hold what is to be forgotten: {', '.join(map(repr, names))}; nothing was changed; pass "
+                "including_snapshots=True to take it out of them too, or delete them first",
                 snapshots=names,
             )
 
@@ -124,9 +124,11 @@ class CommitLog(Owner):
         now = self._clock.now_ms()
         pins = live_pins(claim.manifest.pins, now)
         if pins:
+            left_s = (max(pin.expires_ms for pin in pins) - now) / 1000
             raise Overloaded(
-                "This memory is being copied; nothing was erased. Wait, then make the same call again.",
-                retry_after=(max(pin.expires_ms for pin in pins) - now) / 1000,
+                f"this memory is being copied, or its copier has died and is waited for {left_s:.0f} s more; "
+                "nothing was erased; wait, then make the same call again",
+                retry_after=left_s,
             )
 
     @property
@@ -268,15 +270,14 @@ class CommitLog(Owner):
         """Put the rows of another embedder in the place of ours, those of snapshots too: one change of the manifest.
 
         `rewrite` gives, for what it is shown, all vectors anew, and what else shall change. What stood there before is
-        collected 24 hours later. Returns the version.
+        collected 24 hours later. Erasures that are open stay open, and want a `rewrite` then: the log, which tells what
+        was dropped, is behind the floor. Returns the version.
 
         Raises:
-            Overloaded: an erasure is open; finish it first.
             Fenced: another owner has taken over; nothing was changed.
         """
         async with self._merging, self._lane:
             claim = self._owned()
-            self._check_whole()
             await claim.prove()
             manifest = claim.manifest
             async with claim.certain():
@@ -322,7 +323,7 @@ class CommitLog(Owner):
 
     def _check_whole(self) -> None:
         if self.erasing:
-            raise Overloaded("An erasure is not finished yet; nothing was changed. Call again.", retry_after=1.0)
+            raise Overloaded("an erasure is not finished yet; nothing was changed; call again", retry_after=1.0)
 
     async def snapshots(self) -> tuple[SnapshotInfo, ...]:
         """What there is, oldest first; for a reader too, with one request."""
@@ -334,7 +335,7 @@ class CommitLog(Owner):
         held = await read_manifest(self._store, self._keys)
         saved = find(held.manifest, name) if held else None
         if saved is None:
-            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
         return saved.key
 
     async def read_snapshot(self, name: str) -> Loaded:
@@ -387,7 +388,7 @@ class CommitLog(Owner):
         if held and (done := find_settled(held.manifest, "delete", operation, name)):
             return done.version
         if held is None or find(held.manifest, name) is None:
-            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
         return None
 
     async def pin(self, operation: OpId, expires_ms: int) -> Manifest:
@@ -405,10 +406,12 @@ class CommitLog(Owner):
             self._check_whole()
             now = self._clock.now_ms()
             if not now < expires_ms <= now + RETENTION_MS:
-                raise InvalidInput("A pin lasts up to 24 hours from now; nothing was changed.", expires_ms=expires_ms)
+                raise InvalidInput("a pin lasts up to 24 hours from now; nothing was changed", expires_ms=expires_ms)
             others = tuple(pin for pin in overdue(claim.manifest.pins, now) if pin.operation != operation)
             if len(live_pins(others, now)) >= _PINS_MAX:
-                raise Overloaded(f"{_PINS_MAX} others copy this memory; nothing was changed.", retry_after=60.0)
+                raise Overloaded(
+                    f"{_PINS_MAX} copies of this memory are under way; nothing was changed", retry_after=60.0
+                )
             await self._checkpoint(claim, replace(claim.manifest, pins=(*others, Pin(operation, expires_ms))))
             return claim.manifest
 

@@ -13,6 +13,7 @@ from memforest_ray.errors import EmbeddingMismatch
 from memforest_ray.ids import OpId, UserId
 
 __all__ = [
+    "LENT",
     "Deed",
     "Manifest",
     "Part",
@@ -36,6 +37,8 @@ PartKind = Literal["text", "vectors"]
 Deed = Literal["save", "delete"]
 """What was done to a snapshot."""
 
+LENT = "lent"
+"""In `birth`: who was lent the memory. Kept of a user who is being deleted until somebody has been told of them."""
 _OPERATIONS_MAX = 256
 """Recent op ids kept in the manifest itself; the table `operations` knows them all."""
 _LISTS = ("parts", "retired", "pins", "saved", "settled")
@@ -137,6 +140,11 @@ class Manifest:
     edition: int = 0
     """Raised by each writing, so that no two are alike: a store's tag may be a hash of the content."""
 
+    @property
+    def lent(self) -> tuple[UserId, ...]:
+        """Who was lent the memory of a former life whose deletion was not finished when this one began."""
+        return tuple(self.birth.get(LENT, ()))
+
     def claimed(self, nonce: str) -> "Manifest":
         """The same, under a new owner."""
         return replace(self, state="active", epoch=self.epoch + 1, nonce=nonce)
@@ -234,8 +242,8 @@ def check_fingerprint(manifest: Manifest, fingerprint: Mapping[str, Any]) -> Non
         stored, ours = manifest.fingerprint.get(name), fingerprint.get(name)
         if stored != ours:
             raise EmbeddingMismatch(
-                f"This memory was written with the embedding {name} {stored!r}, not {ours!r}. Nothing was "
-                "changed; connect with that embedder, or `reembed` the memory.",
+                f"this memory was written with the embedding {name} {stored!r}, not {ours!r}; nothing was "
+                "changed; connect with that embedder, or `reembed` the memory",
                 stored=stored,
                 ours=ours,
             )

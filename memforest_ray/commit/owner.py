@@ -201,8 +201,8 @@ class Owner:
 def _unknown(slot: Slot) -> OutcomeUnknown:
     operation = slot.operations[0] if slot.operations else ""
     return OutcomeUnknown(
-        f"The store did not say whether version {slot.seq} was written. What was acknowledged before is "
-        "kept; make the same call again with the same op_id to learn it.",
+        f"the store did not say whether version {slot.seq} was written; what was acknowledged before is "
+        "kept; make the same call again with the same op_id to learn it",
         op_id=operation,
         version=slot.seq,
     )

@@ -119,7 +119,7 @@ def _matrix(vectors: Mapping[str, bytes]) -> bytes:
     """Length of the packed keys, the keys, then the rows, all of one length."""
     widths = {len(row) for row in vectors.values()}
     if len(widths) != 1:
-        raise InvalidInput(f"Vectors of {sorted(widths)} bytes cannot stand in one matrix; nothing was changed.")
+        raise InvalidInput(f"vectors of {sorted(widths)} bytes cannot stand in one matrix; nothing was changed")
     keys = pack_small(list(vectors))
     return b"".join((len(keys).to_bytes(_LENGTH_BYTES, "little"), keys, *vectors.values()))
 

@@ -54,7 +54,7 @@ class Saves:
         """Remove one, a damaged one too; `version` is what is told. Raises NotFound."""
         old = find(claim.manifest, name)
         if old is None:
-            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
         after = await self._without(claim.manifest, old)
         await claim.replace(_settling(after, settled(old, "delete", operation, version)))
 
@@ -128,14 +128,17 @@ def _settling(manifest: Manifest, done: Settled) -> Manifest:
 
 def check_free(manifest: Manifest, name: str, replacing: bool) -> None:
     """Raises InvalidInput when the name is taken, or there are too many."""
-    if find(manifest, name) is not None:
+    held = find(manifest, name)
+    if held is not None:
         if not replacing:
             raise InvalidInput(
-                f"There is a snapshot {name!r} already; nothing was changed. Take another name, or pass replace=True.",
+                f"there is a snapshot {name!r} already, of version {held.version}; nothing was changed; "
+                "take another name, or pass replace=True",
                 name=name,
+                version=held.version,
             )
     elif len(manifest.saved) >= SNAPSHOTS_MAX:
         raise InvalidInput(
-            f"There are {SNAPSHOTS_MAX} snapshots, which is the most; nothing was changed. Delete one first.",
+            f"there are {SNAPSHOTS_MAX} snapshots, which is the most; nothing was changed; delete one first",
             snapshots=[saved.name for saved in manifest.saved],
         )

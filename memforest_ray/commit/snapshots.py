@@ -79,7 +79,7 @@ class Snapshot:
 def check_name(name: str) -> None:
     """Raises InvalidInput for a name that is empty or too long."""
     if not 0 < len(name) <= NAME_MAX:
-        raise InvalidInput(f"A snapshot's name has 1 to {NAME_MAX} characters, not {len(name)}; nothing was changed.")
+        raise InvalidInput(f"a snapshot's name has 1 to {NAME_MAX} characters, not {len(name)}; nothing was changed")
 
 
 def find(manifest: Manifest, name: str) -> Saved | None:
@@ -156,7 +156,7 @@ async def read_snapshot(store: ObjectStore, keys: UserKeys, name: str) -> Loaded
         held = await read_manifest(store, keys)
         again = find(held.manifest, name) if held else None
         if again is None:
-            raise NotFound(f"There is no snapshot {name!r}; nothing was changed.", name=name)
+            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
         # Damage counts only if the manifest still lists the same object.
         if damage and again == saved:
             raise damage

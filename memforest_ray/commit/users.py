@@ -13,9 +13,9 @@ from memforest_ray.commit.fencing import shut_out
 from memforest_ray.commit.frames import corrupt
 from memforest_ray.commit.garbage import RETENTION_MS, retire_slots
 from memforest_ray.commit.loaded import Held, load, read_manifest
-from memforest_ray.commit.manifest import Manifest, encode
+from memforest_ray.commit.manifest import LENT, Manifest, encode
 from memforest_ray.commit.slots import Slot, encode_slot, put_slot
-from memforest_ray.errors import CorruptState, NotFound
+from memforest_ray.errors import CorruptState, Fenced, NotFound
 from memforest_ray.ids import UserId, user_hash
 from memforest_ray.storage.keys import UserKeys, shard_prefix, user_of_key
 from memforest_ray.storage.store import Missing, ObjectStore
@@ -24,8 +24,8 @@ __all__ = ["UserPage", "delete_user", "list_users"]
 
 _log = logging.getLogger(__name__)
 
-_LENT = "lent"
-"""What the manifest of a user who is being deleted keeps until that is done: who was lent his memory."""
+_TRIES_MAX = 8
+"""Times that a deletion is begun again because another owner came between."""
 _SHARDS = 256
 _SHARDS_AT_ONCE = 16
 
@@ -89,21 +89,16 @@ async def delete_user(
     Raises:
         NotFound: there is no such user.
         CorruptState: the manifest is damaged, missing or from the future; with `force` what is left is removed.
-        Fenced: another owner claimed meanwhile; nothing was removed.
+        Fenced: other owners keep claiming it and nothing was removed; or somebody else removes it, too.
     """
     keys = UserKeys.of(user)
-    try:
-        held = await _held(store, keys)
-    except CorruptState:
-        if not force:
-            raise
-        held = await _held_anew(store, keys, random)
-    if held is None or (held.manifest.state == "deleted" and not held.manifest.erasures):
-        raise NotFound("there is no such user; nothing was changed", user_hash=user_hash(user))
-    claim = await _take_any(store, keys, clock, random, held)
-    last = await _fence_end(store, keys, claim, random)
-    lent = await _lent(store, keys, claim.manifest)
-    await claim.replace(_tombstone(claim.manifest, keys.slot(last), last, clock.now_ms(), lent))
+    for left in reversed(range(_TRIES_MAX)):
+        try:
+            claim, last, lent = await _ended(store, user, keys, clock, random, force=force)
+            break
+        except Fenced:  # nothing was removed yet; once the tombstone stands, what is there may be another life
+            if not left:
+                raise
     for borrower in lent:
         await shut_out(store, borrower, clock, random)
     await remove_all(store, keys, claim.epoch)
@@ -112,16 +107,37 @@ async def delete_user(
     return lent
 
 
+async def _ended(
+    store: ObjectStore, user: UserId, keys: UserKeys, clock: Clock, random: Random, *, force: bool
+) -> tuple[Claim, int, tuple[UserId, ...]]:
+    """Put the tombstone in the place of the memory, which we own then: nobody reads or writes it any more.
+
+    Also the number of its last slot, and who was lent it. Raises as `delete_user`.
+    """
+    try:
+        held = await _held(store, keys)
+    except CorruptState:
+        if not force:
+            raise
+        held = await _held_anew(store, keys, random)
+    if held is None or (held.manifest.state == "deleted" and not held.manifest.erasures):
+        raise NotFound("this user has no memory; nothing was changed", user_hash=user_hash(user))
+    claim = await _take_any(store, keys, clock, random, held)
+    last = await _fence_end(store, keys, claim, random)
+    lent = await _lent(store, keys, claim.manifest)
+    await claim.replace(_tombstone(claim.manifest, keys.slot(last), last, clock.now_ms(), lent))
+    return claim, last, lent
+
+
 async def _lent(store: ObjectStore, keys: UserKeys, manifest: Manifest) -> tuple[UserId, ...]:
     """Who was lent the memory; nobody else can be now, since its log is fenced. Damage must not keep it from going."""
-    if manifest.state == "deleted":
-        return tuple(manifest.birth.get(_LENT, ()))
-    try:
-        copies = (await load(store, keys)).tables.get("copies", {})
-        return tuple(sorted(UserId(name) for name in copies))
-    except CorruptState as error:
-        _log.warning("it is not known to whom %s was lent: %s", keys.hash[:12], error)
-        return ()
+    lent = {*manifest.lent}
+    if manifest.state != "deleted":
+        try:
+            lent.update(map(UserId, (await load(store, keys)).tables.get("copies", {})))
+        except CorruptState as error:
+            _log.warning("it is not known to whom %s was lent: %s", keys.hash[:12], error)
+    return tuple(sorted(lent))
 
 
 async def _held(store: ObjectStore, keys: UserKeys) -> Held | None:
@@ -208,7 +224,7 @@ def _tombstone(manifest: Manifest, slot_key: str, last: int, now_ms: int, lent: 
         version=last + 1,
         floor=last + 1,
         fingerprint={},
-        birth={_LENT: list(lent)} if lent else {},
+        birth={LENT: list(lent)} if lent else {},
         retired=retire_slots(manifest.retired, slot_key, now_ms),
         erasures=("delete",),
         sweep_until_ms=now_ms + RETENTION_MS,

@@ -40,10 +40,6 @@ class Period:
     last: date
     precision: Precision
 
-    def during(self, other: "Period") -> bool:
-        """Whether the whole of this period lies in `other`."""
-        return other.first <= self.first and self.last <= other.last
-
     def until(self, last: date) -> "Period":
         """This period drawn out to `last`; itself when that is earlier."""
         return self if last <= self.last else replace(self, last=last, precision=Precision.RANGE)

@@ -151,7 +151,7 @@ class Dialogue:
         """
         record = self.sessions.get(session)
         if record is None:
-            raise NotFound(f"no session {session!r} is stored; nothing was changed", session=session)
+            raise self._absent(session)
         self._remove(record)
         key = self._key(session)
         known = self.forgotten.get(key, ())
@@ -385,8 +385,14 @@ class Dialogue:
             return [self.sessions[name] for name in self._names()]
         record = self.sessions.get(SessionId(session))
         if record is None:
-            raise NotFound(f"no session {session!r} is stored; nothing was changed", session=session)
+            raise self._absent(session)
         return [record]
+
+    def _absent(self, session: str) -> NotFound:
+        """Whoever asks again to forget it, since he did not hear the answer, is told that it was."""
+        forgotten = self._key(SessionId(session)) in self.forgotten
+        found = "is stored any more: it was forgotten before" if forgotten else "is stored"
+        return NotFound(f"no session {session!r} {found}; nothing was changed", session=session)
 
     def _names(self) -> list[SessionId]:
         return [name for name in {*self._base.sessions, *self.touched} if name in self.sessions]

@@ -26,7 +26,7 @@ def steps_of(version: Version, write: Errand, source: Version | None, model: str
     if isinstance(write, Correct):
         return _correct(version, write, model)
     if not (version.sessions or version.operations):
-        raise NotFound(f"nothing is remembered here yet, so there is nothing to {write.what}; nothing was changed")
+        raise NotFound(f"this user has no memory yet, so there is nothing to {write.what}; nothing was changed")
     return _RENEWALS[write.what](version, write, model)
 
 

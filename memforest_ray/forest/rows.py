@@ -1,22 +1,23 @@
 """Rows: the physical effects of a batch, for the log and for the index."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from memforest_ray.commit.changes import VECTORS, Changes
 from memforest_ray.commit.journal import News
-from memforest_ray.commit.version import Version, put_cells, put_sessions
+from memforest_ray.commit.version import Vector, Version, put_cells, put_sessions
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import AtomId, FactId, ScopeId
-from memforest_ray.index.rows import Row, cell_row, fact_row, node_row
+from memforest_ray.index.rows import NodeRow, Row, cell_row, fact_row, node_row
 from memforest_ray.trees.edits import ForestEdit, tree_row
 from memforest_ray.trees.nodes import Child, Node, OrderKey
 from memforest_ray.trees.nodes import node_row as stored_node
 from memforest_ray.trees.scenes import ScenesEdit
 from memforest_ray.trees.summaries import summary_row
 
-__all__ = ["Nodes", "news_between", "written"]
+__all__ = ["Nodes", "news_between", "with_vectors", "written"]
 
 
 Nodes: TypeAlias = tuple[tuple[ScopeId, Node], ...]
@@ -25,7 +26,7 @@ Nodes: TypeAlias = tuple[tuple[ScopeId, Node], ...]
 def written(work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit, again: Nodes) -> Written:
     """What `work` has made of its version: the rows that differ, and what they are to the index.
 
-    `again` are nodes that were there, and whose summaries were made anew.
+    `again` are nodes that were there, and whose summaries were made anew. Vectors of nodes may follow (`with_vectors`).
     """
     changes = Changes()
     _put_dialogue(changes, work, version)
@@ -40,6 +41,17 @@ def written(work: Work, version: Version, scenes: ScenesEdit, forest: ForestEdit
     add = tuple(_index_rows(work, version, (*again, *forest.added), above))
     stale = tuple(pair for pair in (*again, *forest.added) if work.made[pair[1].id].stale)
     return Written(version, changes, add, drop, news=_news(work, version), stale=stale)
+
+
+def with_vectors(draft: Written, vectors: Mapping[str, Vector]) -> Written:
+    """With the vectors of summaries that a model wrote. Changes what it is given."""
+    for name, vector in vectors.items():
+        draft.changes.put(VECTORS, name, vector.tobytes())
+    add = tuple(
+        row._replace(vector=vectors[row.id]) if isinstance(row, NodeRow) and row.id in vectors else row
+        for row in draft.add
+    )
+    return replace(draft, add=add)
 
 
 def _news(work: Work, version: Version) -> News:
@@ -86,7 +98,9 @@ def _put_vectors(changes: Changes, work: Work, version: Version, drop: Iterable[
 def _wordless(work: Work, again: Nodes) -> Iterable[str]:
     """Nodes whose summary was a model's and is none any more."""
     before = work.version.summaries
-    yield from (node.id for _, node in again if before[node.id].source == "model" and node.id not in work.vectors)
+    for _, node in again:
+        if before[node.id].source == "model" and work.made[node.id].source != "model":
+            yield node.id
 
 
 def _gone(work: Work, version: Version, forest: ForestEdit) -> Iterable[str]:

@@ -8,6 +8,7 @@ Everything here is a function of the version and the answers; the driver makes t
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from immutables import Map
 
@@ -25,7 +26,7 @@ from memforest_ray.forest.inheriting import heirs_of, nodes_of, outlived, usable
 from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Refreshed, Repair, Upkeep, Usage
 from memforest_ray.forest.likeness import echoes, embed, embed_texts, judge
 from memforest_ray.forest.receipts import charged, counted, receipt
-from memforest_ray.forest.rows import Nodes, written
+from memforest_ray.forest.rows import Nodes, with_vectors, written
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import CellId, ItemId, NodeId, SessionId, TurnId
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
@@ -177,12 +178,15 @@ def upkeep(version: Version, write: Upkeep, model: str) -> Steps[Written]:
     return replace(after, answers=(told,))
 
 
-def stale_nodes(version: Version) -> Nodes:
-    """Nodes whose summary is a stand-in, or stands above one."""
-    if not any(summary.stale for summary in version.summaries.values()):
-        return ()
-    nodes = ((scope, node) for scope, tree in version.trees.items() for node in tree.nodes())
-    return tuple((scope, node) for scope, node in nodes if version.summaries[node.id].stale)
+def stale_nodes(version: Version, known: Nodes = ()) -> Nodes:
+    """Nodes whose summary is a stand-in, or stands above one.
+
+    `known` are some of them: where those are all, no tree is looked at, and none has to be read.
+    """
+    wanted = {name for name, summary in version.summaries.items() if summary.stale}
+    wanted.difference_update(node.id for _, node in known)
+    nodes = ((scope, node) for scope, tree in version.trees.items() for node in tree.nodes() if node.id in wanted)
+    return (*known, *islice(nodes, len(wanted)))
 
 
 def forget(version: Version, write: Forget, extracted: Mapping[CellInput, Extraction], model: str) -> Steps[Written]:
@@ -326,9 +330,11 @@ def finish(
     plan = _refresh_plan(work, forest, model, again, broken)
     work.summarised = yield Refresh(plan)
     work.made = plan.results()
-    yield from embed_texts(work, {name: made.text for name, made in work.made.items() if made.source == "model"})
     version = replace(version, summaries=_summaries(work, forest))
-    return written(work, version, scenes, forest, again)
+    draft = written(work, version, scenes, forest, again)  # now, while the texts may be on their way to be embedded
+    texts: dict[str, str] = {name: made.text for name, made in work.made.items() if made.source == "model"}
+    yield from embed_texts(work, texts)
+    return with_vectors(draft, {name: work.vectors[name] for name in texts})
 
 
 def _extract(work: Work, extracted: Mapping[CellInput, Extraction]) -> Steps[None]:

@@ -31,7 +31,6 @@ from memforest_ray.index.view import (
     Registers,
     kind_of,
 )
-from memforest_ray.models.embedder import Vectors
 
 __all__ = ["Index", "IndexView", "Registers"]
 
@@ -197,7 +196,7 @@ class Index:
         return Entry(row.id, (latest, embedded), parts, words)
 
     def _write_nodes(self, nodes: Sequence[NodeRow]) -> None:
-        """Nodes of one level. Their vectors are made together."""
+        """Nodes of one level. Vectors of those that have none of their own are made together."""
         children = [child for node in nodes for child in node.children]
         kinds = np.array([_KINDS[child[0]] for child in children], np.int64)
         rows = np.array(list(map(self._rows.__getitem__, children)), np.int64)
@@ -208,17 +207,25 @@ class Index:
             here = np.flatnonzero(kinds == kind)
             # A text of unknown script does not dilute a mean.
             weights[here] = shelf.column("embedded")[rows[here]]
-        means, lengths = mean_vectors(self._rows_of(kinds, rows), weights, starts, self.dimension)
+        own = np.array([node.vector is not None for node in nodes])
+        vectors, lengths = np.zeros((len(nodes), self.dimension), np.float16), np.zeros(len(nodes))
+        if own.any():
+            vectors[own] = [node.vector for node in nodes if node.vector is not None]
+        if not own.all():  # nobody asks for the mean below a vector of its own
+            sizes, below = np.array(counts)[~own], np.flatnonzero(np.repeat(~own, counts))
+            rows_of = self._rows_of(kinds[below], rows[below])
+            vectors[~own], lengths[~own] = mean_vectors(rows_of, weights[below], sizes.cumsum() - sizes, self.dimension)
         values = np.zeros((len(nodes), len(NODE_COLUMNS)), np.int64)
         values[:, 0] = [self._registers.scopes.number(node.scope) for node in nodes]
         values[:, 1] = [node.level for node in nodes]
         values[:, 2] = [_instant(node.source_ms) for node in nodes]
         values[:, 3] = np.add.reduceat(weights, starts)
-        values[:, 4] = self._own_numbers(nodes, means)
+        values[:, 4] = np.where(own, self._own.count - 1 + own.cumsum(), -1)
         values[:, 5] = lengths.view(np.int64)
+        self._own.append(vectors[own])
         parts = np.column_stack([rows * CHILD_KINDS + kinds, weights])
         ids = [node.id for node in nodes]
-        written = self._nodes.add_rows(ids, means, values, parts, counts)
+        written = self._nodes.add_rows(ids, vectors, values, parts, counts)
         self._rows = self._rows.update(dict(zip(ids, written, strict=True)))
 
     def _rows_of(self, kinds: Integers, rows: Integers) -> Callable[[Integers], Floats]:
@@ -234,16 +241,6 @@ class Index:
             return vectors
 
         return rows_of
-
-    def _own_numbers(self, nodes: Sequence[NodeRow], means: Vectors) -> list[int]:
-        """Write the vectors of summaries that a model wrote, here and in the place of their means; their numbers."""
-        numbers = []
-        for place, node in enumerate(nodes):
-            numbers.append(-1 if node.vector is None else self._own.count)
-            if node.vector is not None:
-                means[place] = node.vector
-                self._own.append(node.vector[None])
-        return numbers
 
 
 _KINDS: Final = {"f": FACT, "c": CELL, "n": NODE}

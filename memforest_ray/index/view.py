@@ -41,7 +41,7 @@ PASSAGE_COLUMNS: Final = ("place", "speaker", "source", "length")
 """Its turn; who said it when; words."""
 NODE_COLUMNS: Final = ("scope", "level", "latest", "embedded", "own", "length")
 """Tree; level; latest source time, unknown when any is; items below that have a vector; number of the vector that a
-model's summary has (-1: none); bits of the float64 that the sum of its children was divided by."""
+model's summary has (-1: none); bits of the float64 that the sum of its children was divided by (0: none was made)."""
 CHILD_COLUMNS: Final = ("child", "weight")
 """A child (its row times `CHILD_KINDS`, plus its kind), and the items below it that have a vector."""
 

@@ -5,54 +5,80 @@ durable, or the copy is made again.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from memforest_ray.ambient import Clock
 from memforest_ray.commit.garbage import live_pins
 from memforest_ray.commit.loaded import Loaded, load, read_manifest
 from memforest_ray.commit.manifest import Manifest
+from memforest_ray.commit.version import Version
 from memforest_ray.errors import NotFound, Overloaded
 from memforest_ray.forest.errands import Merge
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.store import ObjectStore
 
-__all__ = ["MARGIN_MS", "check_pinned", "holders", "pinned_for", "read_borrowed", "read_neighbour"]
+__all__ = ["MARGIN_MS", "Borrowed", "check_unerased", "holders", "pinned_for", "read_borrowed", "read_neighbour"]
 
 MARGIN_MS = 30_000
 """A pin must last for this long when a copy is about to become durable: longer than any one write takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """The memory of another user, as it was read under a pin."""
+
+    version: Version
+    manifest: Manifest
+    """That it was read from."""
 
 
 async def read_neighbour(store: ObjectStore, user: UserId) -> Loaded:
     """All rows of a user's memory. Raises NotFound, CorruptState."""
     loaded = await load(store, UserKeys.of(user))
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound(f"nothing is remembered of {user!r}; nothing was changed", user=user)
+        raise NotFound(f"user {user!r} has no memory; nothing was changed", user=user)
     return loaded
 
 
 async def read_borrowed(store: ObjectStore, write: Merge, clock: Clock) -> Loaded:
     """The rows of the source of a merge, read under its pin. Raises NotFound, Overloaded, CorruptState."""
-    await check_pinned(store, write, clock)
+    await _pinned(store, write, clock)
     return await read_neighbour(store, write.source)
 
 
-async def check_pinned(store: ObjectStore, write: Merge, clock: Clock) -> None:
-    """Make sure that the source is pinned for this merge, and stays so for a while.
+async def check_unerased(store: ObjectStore, write: Merge, read: Manifest, clock: Clock) -> None:
+    """Make sure that nothing of what was read from `read` has been erased since, nor will be for a while.
+
+    The pin of today may be a later one than that which it was read under: whoever makes the same merge elsewhere pins
+    under the same name, perhaps after an erasure. But that has replaced every part there was.
 
     Raises:
-        NotFound: there is no such user.
-        Overloaded: it is not pinned, or not for long enough; who merges pins it anew and asks again.
+        NotFound: there is no such user any more.
+        Overloaded: that cannot be said; who merges pins it anew and asks again.
     """
+    now = await _pinned(store, write, clock)
+    if not {part.key for part in read.parts} & {part.key for part in now.parts}:
+        raise _unpinned(write)
+
+
+async def _pinned(store: ObjectStore, write: Merge, clock: Clock) -> Manifest:
+    """The manifest of the source, which is pinned for this merge and stays so for a while. Raises as above."""
     held = await read_manifest(store, UserKeys.of(write.source))
     if held is None or held.manifest.state == "deleted":
-        raise NotFound(f"there is no user {write.source!r}; nothing was changed", user=write.source)
+        raise NotFound(f"user {write.source!r} has no memory; nothing was changed", user=write.source)
     if not pinned_for(held.manifest, write.op_id, clock.now_ms() + MARGIN_MS):
-        raise Overloaded(
-            f"the memory of {write.source!r} is not pinned for this merge any more; nothing was changed; "
-            "make the same call again, with the same op_id",
-            retry_after=0.0,
-            loan=write.op_id,
-        )
+        raise _unpinned(write)
+    return held.manifest
+
+
+def _unpinned(write: Merge) -> Overloaded:
+    return Overloaded(
+        f"the memory of {write.source!r} is not pinned for this merge any more; nothing was changed; "
+        "make the same call again, with the same op_id",
+        retry_after=0.0,
+        loan=write.op_id,
+    )
 
 
 def pinned_for(manifest: Manifest, loan: OpId, until_ms: int) -> bool:

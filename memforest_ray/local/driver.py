@@ -16,7 +16,7 @@ from memforest_ray.commit.journal import News, news_since
 from memforest_ray.commit.snapshots import SnapshotInfo, check_name
 from memforest_ray.commit.version import Version
 from memforest_ray.config import Settings
-from memforest_ray.errors import Fenced, InvalidInput, Passivating
+from memforest_ray.errors import Fenced, InvalidInput, Passivating, StoreUnavailable
 from memforest_ray.facts.instants import TimeLike, parse_instant
 from memforest_ray.facts.sessions import Session, admit
 from memforest_ray.forest import reading
@@ -250,7 +250,13 @@ class ForestDriver:
             self._moving = asyncio.create_task(
                 reembed_forest(self._store, self.user, self._models.embedder, op_id, self._clock, self._random)
             )
-        return await asyncio.shield(self._moving)
+        moving = self._moving
+        try:
+            return await asyncio.shield(moving)
+        except asyncio.CancelledError:
+            if self._closing and moving.cancelled():
+                raise Passivating("this memory is being put away; its vectors are as they were; call again") from None
+            raise
 
     async def _forecast(self, version: Version, source: UserId) -> Forecast:
         """What a merge would do. The source is read without a pin: nothing of it is kept."""
@@ -271,12 +277,21 @@ class ForestDriver:
         Raises StoreUnavailable: no checkpoint was made, which costs the next opening some time and nothing else.
         """
         self._closing = True
+        if self._moving is not None and not self._moving.done():
+            self._moving.cancel()  # it has changed nothing before its one change, and begins anew
+            await asyncio.wait([self._moving])
         await self._writer.close()
         await self._published.graphs.close()
         await self._published.responses.flushed()
         try:
             if not self.fenced:
                 await self._published.log.close()
+        except StoreUnavailable as error:
+            raise StoreUnavailable(
+                f"{error.reason}: no checkpoint was made, so the next opening takes longer; "
+                "what was acknowledged is kept",
+                **error.detail,
+            ) from error
         except Fenced:
             self._published.fenced = True
             _log.info("%s has another owner by now; it was left to that one", user_hash(self.user)[:12])

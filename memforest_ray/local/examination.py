@@ -43,7 +43,7 @@ async def examine(store: ObjectStore, user: UserId) -> Examination:
     loaded = await load(store, keys)
     manifest = loaded.manifest
     if manifest is None or manifest.state == "deleted":
-        raise NotFound("there is no such user; nothing was changed")
+        raise NotFound("this user has no memory; nothing was changed")
     index = Index(int(manifest.fingerprint["dimension"]))
     found = _wrong(loaded.tables, loaded.version, manifest, index)
     for saved in manifest.saved:

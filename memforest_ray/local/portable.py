@@ -4,19 +4,23 @@ The file is one framed object (`commit/frames.py`), kind and key `export`. Head:
 over msgpack {table: {key: row}}, every table of the log but those that belong to the store they were made in.
 """
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.changes import VECTORS, Changes
 from memforest_ray.commit.frames import corrupt, off_loop, pack, seal, shaped, unpack, unseal
-from memforest_ray.commit.loaded import load
-from memforest_ray.commit.log import CommitLog
+from memforest_ray.commit.loaded import Loaded, load
+from memforest_ray.commit.log import CommitLog, Reload
+from memforest_ray.commit.manifest import LENT
 from memforest_ray.commit.version import Birth, Tables, Version
-from memforest_ray.errors import InvalidInput, NotFound
+from memforest_ray.errors import Fenced, InvalidInput, NotFound, StoreUnavailable
 from memforest_ray.forest.checking import findings
 from memforest_ray.forest.embedding import embedding_texts
+from memforest_ray.forest.reports import Report
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.index.index import Index
 from memforest_ray.models.embedder import Embedder
@@ -31,10 +35,12 @@ EXPORT = "export"
 """The kind of the file, and what a `CorruptState` about it calls it (`detail["key"]`): it has no key in a store."""
 _LOCAL = ("operations", "copies", "journal")
 """Tables that belong to the store they were made in."""
+_TRIES_MAX = 8
+"""Of a commit that another owner was faster than."""
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Report):
     """What an import has written."""
 
     version: int
@@ -42,18 +48,20 @@ class Imported:
     facts: int
     embedded: int
     """Vectors that were made anew, since another embedder had made those in the file."""
+    duplicate: bool = False
+    """Whether this memory was made of the same file already, and nothing was written now."""
 
 
 async def export_forest(store: ObjectStore, user: UserId) -> bytes:
     """All of a user's forest but its snapshots, as of its newest version. Raises NotFound, CorruptState."""
     loaded = await load(store, UserKeys.of(user))
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound("there is no such user, or nothing is remembered of him; nothing was written")
+        raise NotFound("this user has no memory; nothing was written")
     tables = {name: rows for name, rows in loaded.tables.items() if name not in _LOCAL and rows}
     head = {
         "version": loaded.version,
         "fingerprint": dict(loaded.manifest.fingerprint),
-        "birth": dict(loaded.manifest.birth),
+        "birth": {name: each for name, each in loaded.manifest.birth.items() if name != LENT},
     }
     size = sum(map(len, tables.get(VECTORS, {}).values()))
     return seal(EXPORT, EXPORT, head, await off_loop(2 * size, pack, tables))
@@ -64,13 +72,19 @@ async def import_forest(
 ) -> Imported:
     """Make the forest of an exported file that of `user`, who must have none: one commit, or nothing.
 
-    Text and structure are taken as they are; vectors are made anew where another embedder made them.
+    Text and structure are taken as they are; vectors are made anew where another embedder made them. The same file
+    again, after whatever became of the first try, is done once: the memory that it has become is told, and kept.
 
     Raises:
         CorruptState: the file is damaged, not an export, or from the future.
         InvalidInput: the user has a memory already.
+        Fenced: others keep claiming it; nothing was imported.
     """
     head, tables = await off_loop(2 * len(raw), _opened, raw)
+    log = CommitLog(store, user, clock, random)
+    operation = OpId(hashlib.sha256(raw).hexdigest()[:32])
+    if (told := _told(await log.read(), operation)) is not None:  # before anything is embedded
+        return told
     fingerprint = {"model": embedder.fingerprint.model, "dimension": embedder.fingerprint.dimension}
     dimension = int(head["fingerprint"]["dimension"])
     version = _checked(tables, head, dimension)
@@ -79,8 +93,25 @@ async def import_forest(
         tables[VECTORS] = await _embedded(version, embedder)
         embedded = len(tables[VECTORS])
     await probe(store, random)
-    number = await _commit(tables, CommitLog(store, user, clock, random), head["birth"], fingerprint, random)
-    return Imported(number, len(version.sessions), len(version.facts), embedded)
+    done = Imported(0, len(version.sessions), len(version.facts), embedded)
+    for left in reversed(range(_TRIES_MAX)):
+        try:
+            return await _commit(tables, log, operation, done, head["birth"], fingerprint)
+        except (Fenced, Reload):  # another writer was faster: what he has written decides
+            if not left:
+                break
+    raise Fenced("other owners keep taking over this memory; nothing was imported; call again")
+
+
+def _told(loaded: Loaded, operation: OpId) -> Imported | None:
+    """What this import was told, if it is done already. Raises InvalidInput where another memory stands."""
+    if not loaded.tables:
+        return None
+    row = loaded.tables.get("operations", {}).get(operation)
+    if row is None:
+        raise InvalidInput("this user has a memory already; it was kept; name another user, or delete this one first")
+    told = Imported.from_json({name: value for name, value in row.items() if name != "kind"})
+    return replace(told, duplicate=True)
 
 
 def _opened(raw: bytes) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -109,15 +140,24 @@ async def _embedded(version: Version, embedder: Embedder) -> dict[str, bytes]:
 
 
 async def _commit(
-    tables: Tables, log: CommitLog, birth: Mapping[str, Any], fingerprint: Mapping[str, Any], random: Random
-) -> int:
-    loaded = await log.read()
-    if loaded.tables:
-        raise InvalidInput("this user has a memory already; it was kept; name another user, or delete this one first")
+    tables: Tables,
+    log: CommitLog,
+    operation: OpId,
+    done: Imported,
+    birth: Mapping[str, Any],
+    fingerprint: Mapping[str, Any],
+) -> Imported:
+    if (told := _told(await log.read(), operation)) is not None:
+        return told
     await log.claim(birth, fingerprint)
-    if (await log.read()).tables:
-        raise InvalidInput("another writer was faster, this user has a memory now; it was kept; name another user")
+    if (told := _told(await log.read(), operation)) is not None:
+        return told
+    if log.erasing:  # the life before was deleted, and that was cut off
+        await log.erase()
+    done = replace(done, version=log.version + 1)
     changes = Changes(puts={name: dict(rows) for name, rows in tables.items()})
-    number = await log.commit(changes, [OpId(random.nonce())])
-    await log.close()
-    return number
+    changes.put("operations", operation, {"kind": "imported", **done.to_json()})
+    await log.commit(changes, [operation])
+    with suppress(Fenced, StoreUnavailable):  # it stands; without a checkpoint the next opening takes longer
+        await log.close()
+    return done

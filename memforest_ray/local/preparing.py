@@ -5,7 +5,8 @@ their inputs. So what turns out otherwise when the turn comes is simply not foun
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 
 from memforest_ray.ambient import Clock
@@ -14,6 +15,7 @@ from memforest_ray.errors import LLMUnavailable, MemForestError
 from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.forest import writing
 from memforest_ray.forest.intents import Forget, Ingest, Repair
+from memforest_ray.forest.touched import read_touched
 from memforest_ray.local.effects import Models, foretold, run
 from memforest_ray.local.lane import Ticket
 from memforest_ray.local.meter import timing
@@ -38,7 +40,7 @@ class Preparer:
     async def prepare(self, ticket: Ticket, write: Ingest | Forget | Repair, version: Version) -> None:
         """Candidates of its cells, then vectors and verdicts; beside that the summaries of the session's own tree.
 
-        Raises LLMUnavailable: no call of an ingest got any answer.
+        Raises LLMUnavailable: no call of an ingest got any answer; CorruptState: a tree cannot be read.
         """
         try:
             cells = await asyncio.to_thread(writing.needed, version, write)
@@ -46,13 +48,30 @@ class Preparer:
             return  # its turn decides: by then an earlier write may have made it right
         foreseen = self._foresee(write, version) if isinstance(write, Ingest) and cells else None
         try:
-            await self._extract(ticket, cells, write)
+            async with self._reading(write, version):
+                await self._extract(ticket, cells, write)
             if isinstance(write, Ingest) and cells:
                 await self._compare(ticket, write, version)
         except BaseException:
             if foreseen is not None:
                 foreseen.cancel()
             raise
+
+    @asynccontextmanager
+    async def _reading(self, write: Ingest | Forget | Repair, version: Version) -> AsyncIterator[None]:
+        """Meanwhile read what waits to be read of the trees that the write is about to change.
+
+        That pays where a model's calls pass the time. Raises CorruptState.
+        """
+        if not (self._models.defers and isinstance(write, Ingest)):
+            yield
+            return
+        reading = asyncio.create_task(asyncio.to_thread(read_touched, version, write.session))
+        try:
+            yield
+            await reading
+        finally:
+            reading.cancel()
 
     async def _extract(self, ticket: Ticket, cells: Sequence[CellInput], write: Ingest | Forget | Repair) -> None:
         with timing(self._clock, ticket.seconds, "extract"):

@@ -1,7 +1,8 @@
 """What is published of one forest: the newest version known here, its index, and the log that both come from."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from memforest_ray.commit.responses import Responses
 from memforest_ray.commit.snapshots import Rewrite
 from memforest_ray.commit.version import Birth, Version, load_sessions
 from memforest_ray.config import Settings
-from memforest_ray.errors import Fenced
+from memforest_ray.errors import Fenced, MemForestError, OutcomeUnknown, StoreUnavailable
 from memforest_ray.forest import snapshots
 from memforest_ray.forest.errands import LOAN_MS, Lend, Lent, Merge, Return, Returned
 from memforest_ray.forest.intents import Deleted, DeleteSnapshot, Forget, Restore, Save, Saved
@@ -25,7 +26,7 @@ from memforest_ray.ids import OpId, UserId
 from memforest_ray.index.graphs import Graph
 from memforest_ray.index.index import Index, IndexView
 from memforest_ray.index.neighbours import GraphRules
-from memforest_ray.local.borrowing import check_pinned, read_borrowed, read_neighbour
+from memforest_ray.local.borrowing import Borrowed, check_unerased, read_borrowed, read_neighbour
 from memforest_ray.local.effects import Models, run
 from memforest_ray.local.graphs import GraphKeeper
 from memforest_ray.local.past import OpenSnapshots
@@ -82,6 +83,8 @@ class Published:
         self._read_at = 0.0
         # Held by whoever replaces the version; readers of a version that is there do not wait for it.
         self._changing = asyncio.Lock()
+        self._since: float | None = None
+        """When the write began that is under way: others may have read it, and been answered, before we are."""
         self._behind = False
         """The store holds more than the version here: it must be read before anything is said or built on it."""
         self._probed = False
@@ -106,6 +109,9 @@ class Published:
             Fenced: another owner has taken over.
         """
         await self.opened()
+        if self.log.owned and self._late(seen, within_s) and await self._landed():
+            async with self._changing:
+                pass  # it is there as soon as we are told
         if self._lags(seen, within_s):
             async with self._changing:
                 # Of many readers that waited here the first has read for all; or the forest has become ours meanwhile.
@@ -116,6 +122,22 @@ class Published:
         if self.log.owned:
             await self.log.prove(0.0 if seen > self.known().number else within_s)
         return self.known()
+
+    def _late(self, seen: int, within_s: float) -> bool:
+        """Whether a write of ours may have been read by others for longer than `within_s`."""
+        since = self._since
+        return since is not None and (seen > self.known().number or self._clock.elapsed() - since >= within_s)
+
+    async def _landed(self) -> bool:
+        return self.log.version > self.known().number or await self.log.moved()
+
+    async def check_refusal(self, refusal: MemForestError) -> None:
+        """Make sure that a write is not refused by what was so before another owner came.
+
+        Raises Fenced (open the forest again: it may have been done there), StoreUnavailable.
+        """
+        if self.log.owned and not isinstance(refusal, Fenced | OutcomeUnknown | StoreUnavailable):
+            await self.log.prove()
 
     def _lags(self, seen: int, within_s: float) -> bool:
         """Whether the store has to be looked at: what we know of may be too old, and no claim says that it is not."""
@@ -177,13 +199,22 @@ class Published:
 
     # ---- writing -----------------------------------------------------------------------------------------
 
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[None]:
+        async with self._changing:
+            self._since = self._clock.elapsed()
+            try:
+                yield
+            finally:
+                self._since = None
+
     async def own(self, version: Version) -> bool:
         """Make sure that the forest is ours, and whether `version` is still what is to be built on.
 
         Finishes erasures that were begun and not finished: nothing may be acknowledged before. Raises Fenced,
         EmbeddingMismatch, StoreUnavailable, CorruptState.
         """
-        async with self._changing:
+        async with self._writing():
             await self._claimed()
             if not self.log.owned or self._behind:
                 return False
@@ -226,7 +257,7 @@ class Published:
         `CommitLog.commit`). When an erasure fails the version is published, and the erasure stays open: `own` takes
         it up.
         """
-        async with self._changing:
+        async with self._writing():
             opens = operations[:1] if written.erases else ()
             await self.log.commit(
                 written.changes,
@@ -237,7 +268,17 @@ class Published:
             )
             await self._publish(written, index)
             if opens:
-                await self._erase()
+                await self._erase_landed(opens[0])
+
+    async def _erase_landed(self, operation: OpId) -> None:
+        try:
+            await self._erase()
+        except StoreUnavailable as error:
+            raise StoreUnavailable(
+                f"{error.reason}: it is forgotten, but what is stored could not be cleaned of it, which the next write "
+                "does first; make the same call again with the same op_id",
+                op_id=operation,
+            ) from error
 
     async def _publish(self, written: Written, index: Index | None) -> None:
         try:
@@ -324,7 +365,7 @@ class Published:
 
     async def save(self, write: Save) -> Saved:
         """Keep the present state; the forest is ours. Raises InvalidInput (see `CommitLog.save`)."""
-        async with self._changing:
+        async with self._writing():
             kept = await self.log.save(write.name, replace=write.replacing, operation=write.op_id)
             self._renumber()
             return Saved(kept.version, write.op_id, kept.name)
@@ -349,7 +390,7 @@ class Published:
 
         An open erasure is not finished first: a snapshot that is damaged may be what stands in its way.
         """
-        async with self._changing:
+        async with self._writing():
             await self._claimed()
             if not self.log.owned:
                 return None
@@ -361,7 +402,7 @@ class Published:
 
     async def lend(self, write: Lend) -> Lent:
         """Pin what is there for a copy, and note who makes it; the forest is ours. Raises Overloaded."""
-        async with self._changing:
+        async with self._writing():
             version = self.known()
             if write.borrower not in version.copies:
                 await self.log.commit(Changes(puts={"copies": {write.borrower: version.number}}), [write.op_id])
@@ -373,26 +414,30 @@ class Published:
 
     async def take_back(self, write: Return) -> Returned:
         """Let go of a pin. One of another owner is left to expire: nothing is claimed for it."""
-        async with self._changing:
+        async with self._writing():
             if self.log.owned:
                 await self.log.unpin(write.loan, landed=write.landed)
                 self._renumber()
             return Returned(self.known().number, write.op_id)
 
-    async def borrowed(self, write: Merge) -> Version:
+    async def borrowed(self, write: Merge) -> Borrowed:
         """The memory that a merge takes over, as it stands in the store, pinned. Raises Overloaded, NotFound."""
         loaded = await read_borrowed(self._store, write, self._clock)
         version, _ = await self._built(loaded, "")
-        return version
+        assert loaded.manifest is not None
+        return Borrowed(version, loaded.manifest)
 
     async def neighbour(self, user: UserId) -> Version:
         """Another user's memory, as it stands in the store. Raises NotFound, EmbeddingMismatch, CorruptState."""
         version, _ = await self._built(await read_neighbour(self._store, user), "")
         return version
 
-    async def still_borrowed(self, write: Merge) -> None:
-        """Make sure that nothing can have been erased from the source meanwhile. Raises Overloaded, NotFound."""
-        await check_pinned(self._store, write, self._clock)
+    async def still_borrowed(self, write: Merge, source: Borrowed) -> None:
+        """Make sure that nothing can have been erased from the source meanwhile; the forest is ours already.
+
+        Raises Overloaded, NotFound.
+        """
+        await check_unerased(self._store, write, source.manifest, self._clock)
 
     def _renumber(self) -> None:
         """A claim takes a number without changing anything: the state is the same under it.

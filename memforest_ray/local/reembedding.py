@@ -6,6 +6,7 @@ change, lists rows with the new vectors under the new fingerprint, snapshots inc
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from memforest_ray.ambient import Clock, Random
@@ -14,7 +15,7 @@ from memforest_ray.commit.loaded import Loaded
 from memforest_ray.commit.log import CommitLog, Reload
 from memforest_ray.commit.manifest import Manifest
 from memforest_ray.commit.version import Birth, Tables, Version
-from memforest_ray.errors import Fenced, NotFound
+from memforest_ray.errors import Fenced, NotFound, StoreUnavailable
 from memforest_ray.forest.embedding import embedding_texts
 from memforest_ray.forest.errands import Reembedded
 from memforest_ray.ids import OpId, UserId
@@ -91,10 +92,10 @@ class _Move:
         return None
 
     async def finish(self) -> Reembedded:
-        """The one change; the forest is ours."""
+        """The one change; the forest is ours. An erasure that is open stays so: the next who writes finishes it, who
+        can make of each snapshot what it is without the text; dropping rows would not do.
+        """
         try:
-            if self.log.erasing:
-                await self.log.erase()
             loaded = await self.log.read()
             texts = await self._texts(loaded)
             done = Reembedded(
@@ -115,7 +116,8 @@ class _Move:
             await self.log.refit(self._fingerprint, rewrite)
             return done
         finally:
-            await self.log.close()
+            with suppress(Fenced, StoreUnavailable):  # what was done stands, and what failed before is what is told
+                await self.log.close()
 
     @property
     def _fingerprint(self) -> dict[str, Any]:
@@ -154,7 +156,7 @@ def _texts_of(tables: Tables, number: int, manifest: Manifest) -> dict[str, str]
 
 def _manifest(loaded: Loaded) -> Manifest:
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound("nothing is remembered of this user; nothing was changed")
+        raise NotFound("this user has no memory; nothing was changed")
     return loaded.manifest
 
 

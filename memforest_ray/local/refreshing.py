@@ -146,7 +146,7 @@ class Refresher:
     def noted(self, before: Version, after: Version, stale: Nodes) -> None:
         """A write has made `after` of `before`, and left `stale` to be done."""
         if self._noted is None or self._noted.summaries is not before.summaries:  # the first, or another's came between
-            stale = stale_nodes(after)
+            stale = stale_nodes(after, stale)
         self._noted = after
         self._unanswered.clear()
         self._dirty.update((node.id, (scope, node)) for scope, node in stale)

@@ -35,6 +35,7 @@ from memforest_ray.forest.receipts import answered, billed, same_write, seal
 from memforest_ray.forest.rows import Nodes
 from memforest_ray.forest.work import Answer, Written
 from memforest_ray.ids import OpId
+from memforest_ray.local.borrowing import Borrowed
 from memforest_ray.local.effects import Foretold, Known, Models, run
 from memforest_ray.local.lane import Lane, Ticket
 from memforest_ray.local.meter import Meter, timing
@@ -232,6 +233,8 @@ class Writer:
             except OutcomeUnknown as error:
                 doubt = error  # the claim is gone with it, so the next round reads what the log holds
             except MemForestError as error:
+                if doubt is None:
+                    await self._published.check_refusal(error)
                 raise doubt or error from error
             if not left:
                 return
@@ -265,7 +268,7 @@ class Writer:
         if not isinstance(write, Save):
             gone = await self._published.expect(write)  # nothing is claimed for a name that is not there
         elif not version.number:
-            raise NotFound("nothing is remembered here yet, so there is nothing to save; nothing was changed")
+            raise NotFound("this user has no memory yet, so there is nothing to save; nothing was changed")
         if isinstance(write, DeleteSnapshot):
             gone = gone or await self._published.delete_snapshot(write)
             if gone is not None:
@@ -284,18 +287,18 @@ class Writer:
             batch[0].answer(await self._published.take_back(write))
             return True
         if not version.sessions:
-            raise NotFound("nothing is remembered there, so there is nothing to copy; nothing was changed")
+            raise NotFound("that user has no memory, so there is nothing to copy; nothing was changed")
         if not await self._published.own(version):
             return False
         batch[0].answer(await self._published.lend(write))
         return True
 
     async def _write(
-        self, version: Version, batch: Sequence[Ticket], past: Past | None, source: Version | None = None
+        self, version: Version, batch: Sequence[Ticket], past: Past | None, source: Borrowed | None = None
     ) -> bool:
         """Make a batch durable; whether that could be done on `version`. A restore is a commit in any case.
 
-        `source`: the version that a merge takes over.
+        `source`: what a merge takes over.
         """
         write = batch[0].write
         if isinstance(write, Forget):
@@ -309,15 +312,15 @@ class Writer:
             known.absorb(ticket.known)
         with timing(self._clock, seconds, "write"):
             asking = isinstance(write, Ingest)  # no other turn waits for a judge: pairs are judged beside it
-            steps = self._steps(version, batch, past, source)
+            steps = self._steps(version, batch, past, None if source is None else source.version)
             written = await run(steps, self._models, known, asking=asking, foretell=self._foretelling(batch))
         # A forget is erased from the store before it is answered, also where another one has left it nothing to change.
         if past is not None or written.erases or not written.changes.empty:
             if not await self._published.own(version):
                 return False
             written = seal(billed(written, [ticket.usage for ticket in batch]), self._published.log.version + 1)
-            if isinstance(write, Merge):
-                await self._published.still_borrowed(write)
+            if isinstance(write, Merge) and source is not None:
+                await self._published.still_borrowed(write, source)
             with timing(self._clock, seconds, "commit"):
                 await self._published.land(
                     written,

@@ -34,6 +34,7 @@ class Backend:
     ) -> None:
         """`members`: processes like this one, which share each endpoint's budget of calls.
 
+        Chat models are made only where `settings` use one: with nothing but an embedder set up nobody else is called.
         Asks the endpoint for its model's name where settings leave it open; that blocks for at most 10 s.
 
         Raises:
@@ -44,7 +45,8 @@ class Backend:
         self._clock = clock
         self._random = random
         self._sleep = sleep
-        roles = [*_ROLES, *(["embed"] if settings.remote_embedder else [])]
+        chat_roles = _ROLES if settings.remote_chat else ()
+        roles = [*chat_roles, *(["embed"] if settings.remote_embedder else [])]
         places = {role: settings.endpoints_of(role) for role in roles}
         share = max(1, settings.llm_permits // members)
         self._connections = Connections(clock, settings.llm_timeout_s)
@@ -68,7 +70,7 @@ class Backend:
                 hedges=Hedges(clock, settings.llm_hedges),
                 sleep=sleep,
             )
-            for role in _ROLES
+            for role in chat_roles
         }
 
     @property
@@ -82,7 +84,7 @@ class Backend:
         return self._permits
 
     def of(self, role: ChatRole) -> OpenAIChat:
-        """The chat model of one role."""
+        """The chat model of one role; there are none where only an embedder is behind an endpoint."""
         return self._chats[role]
 
     def embedder(self) -> OpenAIEmbedder:

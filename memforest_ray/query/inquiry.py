@@ -73,11 +73,6 @@ class Inquiry:
         as_of = self.request.as_of_ms
         return fact if fact is None or as_of is None else fact.as_of(as_of)
 
-    def likeness_of(self, id: FactId) -> float:  # noqa: A002 - the field's name
-        """A fact's likeness; 0 when this query may not see it."""
-        number = self.fact_number(id)
-        return float(self.facts[number]) if number >= 0 else 0.0
-
     def fact_number(self, id: FactId) -> int:  # noqa: A002 - the field's name
         """A fact's number in the corpus; -1 when this query may not see it."""
         row = self.version.index.row_of(id)

@@ -144,7 +144,7 @@ class QueryRequest:
         if self.at_least is not None and (not _is_whole(self.at_least) or self.at_least < 0):
             raise InvalidInput(f"at_least is {self.at_least!r}; it must be a receipt, or the version of one")
         if self.since_ms is not None and self.until_ms is not None and self.until_ms <= self.since_ms:
-            raise InvalidInput("`until` does not lie after `since`; no time lies between them")
+            raise InvalidInput("`until` must be later than `since`")
         if unknown := sorted(map(str, self.families - FAMILIES)):
             raise InvalidInput(f"unknown tree family {unknown[0]!r}; known: entity, scene, session")
         zone_of(self.zone)
@@ -173,7 +173,7 @@ def _pairs(metadata: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     if metadata is None:
         return ()
     if not isinstance(metadata, Mapping) or not all(isinstance(value, str) for value in metadata.values()):
-        raise InvalidInput(f"the filter 'metadata' must be names with texts, not {metadata!r}")
+        raise InvalidInput(f"the filter 'metadata' must map text to text, not {metadata!r}")
     return tuple(sorted(metadata.items()))
 
 

@@ -69,15 +69,15 @@ class CloudStore:
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise InvalidInput(
-                f"The address {shown} has more than a place and a path; nothing was opened. Give credentials and "
-                "options through the environment.",
+                f"the address {shown} has more than a place and a path; nothing was opened; give credentials and "
+                "options through the environment",
                 url=shown,
             )
         try:
             # No client options: they would hide those of the environment.
             return cls(from_url(shown, retry_config=_RETRIES), shown)
         except (BaseError, UnknownConfigurationKeyError, ValueError) as error:
-            raise InvalidInput(f"The store {shown!r} cannot be opened: {_line(error)}.", url=shown) from error
+            raise InvalidInput(f"the store {shown!r} cannot be opened: {_line(error)}", url=shown) from error
 
     async def get(self, key: str) -> Stored:
         try:
@@ -141,8 +141,8 @@ class CloudStore:
     def _placeless(self, verb: str, key: str, error: Exception) -> NoReturn:
         """A write or listing answered "not found": it is the bucket that is not there."""
         raise StoreUnavailable(
-            f"The store {self.url} could not {verb} an object: its bucket or container does not exist. "
-            "Nothing was changed; create it, or check the address.",
+            f"the store {self.url} could not {verb} an object: its bucket or container does not exist; "
+            "nothing was changed; create it, or check the address",
             url=self.url,
             key=key,
             refused=True,
@@ -153,8 +153,8 @@ class CloudStore:
         refused = isinstance(error, _FORBIDDEN) or _FORBIDDEN_STATUS.search(reason) is not None
         advice = "check the credentials" if refused else "the same call can be made again"
         raise StoreUnavailable(
-            f"The store {self.url} could not {verb} an object: {reason} "
-            f"What was acknowledged before is kept; {advice}.",
+            f"the store {self.url} could not {verb} an object: {reason}; "
+            f"what was acknowledged before is kept; {advice}",
             url=self.url,
             key=key,
             refused=refused,
@@ -163,8 +163,8 @@ class CloudStore:
     def _reason(self, error: Exception) -> str:
         line = _line(error)
         if "builder error" not in line:
-            return f"{line}."
-        return f"{line} (an endpoint with http: needs {_ALLOWS_HTTP[urlsplit(self.url).scheme]}=true)."
+            return line
+        return f"{line} (an endpoint with http: needs {_ALLOWS_HTTP[urlsplit(self.url).scheme]}=true)"
 
 
 def _tag(meta: Any) -> str:

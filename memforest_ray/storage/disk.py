@@ -63,7 +63,7 @@ class DiskStore:
         parts = key.split("/")
         # Keys are made by `storage.keys`; a part like `..` would leave the folder, a dotted one would hide.
         if any(not part or part.startswith(".") for part in parts) or "\0" in key:
-            raise InvalidInput(f"{key!r} cannot be the key of an object; nothing was changed.", key=key)
+            raise InvalidInput(f"{key!r} cannot be the key of an object; nothing was changed", key=key)
         return self._root.joinpath(*parts)
 
     def _get(self, path: Path) -> Stored:
@@ -181,8 +181,8 @@ class DiskStore:
         try:
             if not _lock(descriptor, LOCK_PATIENCE_S):
                 raise StoreUnavailable(
-                    f"The folder {self._root} is locked by another process that does not go on. "
-                    "Nothing was changed; look for a stopped memforest process, then make the same call again.",
+                    f"the folder {self._root} is locked by another process that does not go on; "
+                    "nothing was changed; look for a stopped memforest process, then make the same call again",
                     url=self.url,
                     key=self._key(path),
                     refused=True,
@@ -197,7 +197,7 @@ class DiskStore:
             _sync_folder(path.parent)
         except OSError as error:
             raise StoreUnavailable(
-                f"The folder {self._root} could not be synced ({error.strerror}): the write may not last.",
+                f"the folder {self._root} could not be synced ({error.strerror}): the write may not last",
                 url=self.url,
                 key=self._key(path),
             ) from error
@@ -205,8 +205,8 @@ class DiskStore:
     def _refuse(self, verb: str, path: Path, error: OSError) -> NoReturn:
         """Raise for a call that changed nothing, for sure."""
         raise StoreUnavailable(
-            f"Could not {verb} in the folder {self._root}: {error.strerror or error}. Nothing was changed; "
-            "check that the folder exists, is writable and has space, or name another store.",
+            f"could not {verb} in the folder {self._root}: {error.strerror or error}; nothing was changed; "
+            "check that the folder exists, is writable and has space, or name another store",
             url=self.url,
             key=self._key(path),
             refused=True,

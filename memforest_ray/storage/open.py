@@ -1,6 +1,7 @@
 """From the address of a store to the store, and the proof that it keeps its conditions."""
 
 import re
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import unquote
@@ -44,13 +45,13 @@ def open_store(url: str) -> ObjectStore:
             return _cloud(f"{scheme}://{rest}")
         case unknown:
             # Not the whole address: it may hold a password.
-            raise InvalidInput(f"{unknown!r} is not a kind of store; known are {_KNOWN}.", scheme=unknown)
+            raise InvalidInput(f"{unknown!r} is not a kind of store; known are {_KNOWN}", scheme=unknown)
 
 
 def _folder(path: str, url: str) -> ObjectStore:
     # "s3:/bucket" is a slip of the hand, not a folder.
     if not path.strip() or "\0" in path or re.match(r"[a-z0-9]{2,}:/?[^/]", path):
-        raise InvalidInput(f"{url!r} names no store; known are {_KNOWN}.", url=url)
+        raise InvalidInput(f"{url!r} names no store; known are {_KNOWN}", url=url)
     return DiskStore(Path(path))
 
 
@@ -71,18 +72,21 @@ async def probe(store: ObjectStore, random: Random) -> None:
     """
     for _ in range(_PROBES_MAX):
         key = f"{PROBES}{random.nonce()}"
+        removal: AbstractContextManager[None] = suppress(StoreUnavailable)  # what failed first is what is to be told
         try:
             await _try_conditions(store, key)
+            removal = nullcontext()
         except (AlreadyExists, Precondition) as error:
             # Under a fresh name nothing can stand in the way: a conflict in which nothing landed, or our own retry.
             conflict = error
         else:
             return
         finally:
-            await store.delete(key)
+            with removal:
+                await store.delete(key)
     raise StoreUnavailable(
-        f"The store {store.url} refused {_PROBES_MAX} writes that nothing stood in the way of. Nothing was changed; "
-        "the same call can be made again.",
+        f"the store {store.url} refused {_PROBES_MAX} writes that nothing stood in the way of; nothing was changed; "
+        "the same call can be made again",
         url=store.url,
         refused=True,
     ) from conflict
@@ -110,8 +114,8 @@ async def _try_conditions(store: ObjectStore, key: str) -> None:
 
 def _unfit(store: ObjectStore, what: str) -> NoReturn:
     raise StoreUnavailable(
-        f"The store {store.url} cannot be used: {what}, so two writers could overwrite each other. "
-        "Nothing was changed; name a store with working conditional writes.",
+        f"the store {store.url} cannot be used: {what}, so two writers could overwrite each other; "
+        "nothing was changed; name a store with working conditional writes",
         url=store.url,
         refused=True,
     )

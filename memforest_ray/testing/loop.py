@@ -21,6 +21,8 @@ __all__ = ["Rates", "SeededLoop"]
 T = TypeVar("T")
 
 _PROCESS: ContextVar[str] = ContextVar("process", default="")
+_NAP_S = 150
+"""A process that is stalled goes on sooner rather than that others wait for so long."""
 _TICK_S = 1e-6
 """Least step of time: below it a float that counts days may not move."""
 
@@ -130,6 +132,12 @@ class SeededLoop(asyncio.SelectorEventLoop):
         self._waiting = [entry for entry in self._waiting if entry[0] != process]
         self._bury(self._tasks.pop(process, []))
 
+    def stand_still(self, turns: int) -> None:
+        """From here on the process that is running stands still, for so many turns of others."""
+        if process := _PROCESS.get():
+            self.happened["stall"] += 1
+            self._stalled[process] = self.turns + turns
+
     def _bury(self, tasks: Sequence["asyncio.Task[Any]"]) -> None:
         """Cancel, and again: what puts things in order when it is cancelled may wait for somebody who is dead."""
         left = [task for task in tasks if not task.done()]
@@ -148,8 +156,9 @@ class SeededLoop(asyncio.SelectorEventLoop):
     def _go_on(self, timeout: float | None) -> None:
         """Nothing can run: somebody's turn comes, or time passes."""
         self._waiting = [entry for entry in self._waiting if not entry[1].done()]
-        if not self._waiting:
+        if not self._waiting or (timeout is not None and timeout < _NAP_S and not self._awake()):
             assert timeout is not None, "everybody waits for something that will never happen"
+            self.turns += 1  # else those who are stalled never wake
             self._clock.advance(max(timeout, _TICK_S))
             return
         self.turns += 1
@@ -166,8 +175,10 @@ class SeededLoop(asyncio.SelectorEventLoop):
 
     def _next(self) -> tuple[str, "asyncio.Future[None]"]:
         """Anyone who is not stalled; if all are, the one who wakes first."""
-        ready = [entry for entry in self._waiting if self._stalled.get(entry[0], 0) <= self.turns]
-        return self._rng.choice(ready or [min(self._waiting, key=lambda entry: self._stalled[entry[0]])])
+        return self._rng.choice(self._awake() or [min(self._waiting, key=lambda entry: self._stalled[entry[0]])])
+
+    def _awake(self) -> list[tuple[str, "asyncio.Future[None]"]]:
+        return [entry for entry in self._waiting if self._stalled.get(entry[0], 0) <= self.turns]
 
     def _crash(self) -> None:
         self.kill(self._next()[0])

@@ -237,13 +237,17 @@ class RefreshPlan:
         """Summaries made so far, children before parents; one above a stand-in is stale as that is."""
         made: dict[NodeId, Summary] = {}
         for job in sorted(self._jobs.values(), key=lambda job: job.node.level):
-            name, below = job.node.id, (child.id for child in job.node.children if isinstance(child, Node))
-            if name in self._results:
-                own = self._results[name]
-                held = (made.get(child) or self._summaries.get(child) for child in below)
-                stale = own.stale or any(summary is not None and summary.stale for summary in held)
-                made[name] = replace(own, stale=True) if stale and not own.stale else own
+            own = self._results.get(job.node.id)
+            if own is not None:
+                stale = own.stale or self._stands_on_stale(job.node, made)
+                made[job.node.id] = replace(own, stale=True) if stale and not own.stale else own
         return made
+
+    def _stands_on_stale(self, node: Node, made: Mapping[NodeId, Summary]) -> bool:
+        """Whether the summary of a child is stale; `made` are those that this plan has made so far."""
+        below = [child.id for child in node.children if isinstance(child, Node)] if node.level > 1 else []
+        held = (made.get(name) or self._summaries.get(name) for name in below)
+        return any(summary is not None and summary.stale for summary in held)
 
     def ready(self, *, hasten: bool = True) -> list[SummaryRequest]:
         """Requests that can be made now and were not given out before, the longest remaining path first.

@@ -65,7 +65,7 @@ class _Stillborn:
 
     name = "stillborn"
 
-    async def ask(self, *_: Any, **__: Any) -> None:
+    async def call(self, *_: Any, **__: Any) -> None:
         raise ClusterUnavailable("a worker cannot load an actor")
 
 

@@ -35,7 +35,7 @@ class _World:
         self.started += 1
         return self
 
-    async def ask(self, method: str, *arguments: Any, timeout_s: float, patience: Patience) -> Any:
+    async def call(self, method: str, *arguments: Any, timeout_s: float, patience: Patience) -> Any:
         self.asked.append(arguments)
         self.clock.advance(1)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -112,6 +112,24 @@ async def test_a_read_has_no_outcome(world: Callable[..., tuple[_World, Forests]
     _, forests = world(Gone("g"))
     with pytest.raises(ClusterUnavailable):
         await _call(forests, None)
+
+
+async def test_a_closed_client_asks_nobody_again(world: Callable[..., tuple[_World, Forests]]) -> None:
+    """A call that was under way when its client was closed ends: without a connection Ray would start a cluster."""
+    made, forests = world(Gone("killed"))
+    real = made.call
+
+    async def closing(*arguments: Any, **how: Any) -> Any:
+        forests.closed = True
+        return await real(*arguments, **how)
+
+    made.call = closing  # type: ignore[method-assign]
+    with pytest.raises(OutcomeUnknown, match="the client was closed"):
+        await _call(forests, "op")
+    assert len(made.asked) == 1
+    with pytest.raises(ClusterUnavailable):
+        await _call(forests, None)
+    assert len(made.asked) == 1
 
 
 async def test_an_actor_is_started_once(world: Callable[..., tuple[_World, Forests]]) -> None:

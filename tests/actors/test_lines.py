@@ -56,6 +56,7 @@ def actor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[UserFores
     monkeypatch.setattr(refs, "notify", nothing)
     monkeypatch.setattr(refs, "whereabouts", lambda: Here("node"))
     monkeypatch.setattr(user_forest, "open_models", nothing)
+    monkeypatch.setattr(user_forest, "COUNTED_AFTER_S", 0)
     settings = Settings(
         store=f"file://{tmp_path}", driver="tests.actors.test_lines:open_driver", log_format="json", log_level="info"
     )
@@ -71,9 +72,10 @@ async def _ended() -> None:
 
 
 async def _counted(actor: UserForestActor) -> None:
-    """A question, and the turn of the loop after its answer."""
+    """A question, and the turns of the loop after its answer."""
     await actor.call("query", {"request": SECRET}, None, 0)
-    await asyncio.sleep(0)
+    for _ in range(2):
+        await asyncio.sleep(0)
 
 
 async def test_calls_are_told(actor: UserForestActor, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,9 +98,9 @@ async def test_calls_are_told(actor: UserForestActor, capsys: pytest.CaptureFixt
 
 async def test_a_wrapped_call_has_a_wrapped_reply(actor: UserForestActor) -> None:
     """Bytes in, bytes out; an error of ours is a reply, too."""
-    reply = unwrapped(await actor.answer(wrapped(("ingest", {"session": SECRET}, OpId("op-1"), 0))))
+    reply = unwrapped(await actor.answer(wrapped(("call", ("ingest", {"session": SECRET}, OpId("op-1"), 0)))))
     assert reply == ("ok", _Answer(7))
-    kind, error = unwrapped(await actor.answer(wrapped(("ingest", {"session": SECRET}, OpId("op-2"), 0))))
+    kind, error = unwrapped(await actor.answer(wrapped(("call", ("ingest", {"session": SECRET}, OpId("op-2"), 0)))))
     assert (kind, str(error)) == ("error", "other turns are stored under this id")
     await _ended()
 

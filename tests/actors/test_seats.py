@@ -1,5 +1,6 @@
 """A pool's members and the nodes that they live on, without Ray."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from memforest_ray.testing.clock import SeededRandom
 
 
 class _Member:
-    """One that tells its node, while that is there."""
+    """One that tells its node, while that is there, and takes a turn of the loop for it, as an actor does."""
 
     def __init__(self, cluster: "_Cluster", name: str, node_id: str) -> None:
         self._cluster = cluster
@@ -21,6 +22,7 @@ class _Member:
         self.name = name
 
     async def call(self, _: str, *__: Any, timeout_s: float) -> str:
+        await asyncio.sleep(0)
         if self._node_id not in self._cluster.nodes:
             raise Gone(self.name)
         return self._node_id

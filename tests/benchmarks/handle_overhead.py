@@ -4,7 +4,8 @@
 
 Starts a cluster of its own. The actor notes how long its driver takes for each question, the question's embedding
 included; the rest of what the caller waits is the handle's share. Asked by a blocking and by an async handle, one
-question after the other. Times are of this machine, in this run; compare within a run only.
+question after the other. The last row is the floor: Ray alone, with calls and answers as long as those, of a method
+that takes as long by sleeping. Times are of this machine, in this run; compare within a run only.
 """
 
 import argparse
@@ -18,6 +19,8 @@ from random import Random
 from typing import Any
 
 import memforest_ray as mf
+from memforest_actors.options import NAMESPACE, forest_name
+from memforest_actors.reply import wrapped
 from memforest_ray.config import Settings
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.local import open_driver
@@ -26,6 +29,8 @@ from tests.benchmarks.activation import CITIES, USER, prepare
 from tests.benchmarks.many_users import THINGS
 
 WARM_UP = 30
+REST_S = 0.01
+"""About as long as a question takes."""
 
 
 class Timed:
@@ -37,6 +42,10 @@ class Timed:
 
     async def call(self, verb: str, arguments: Mapping[str, Any], *, op_id: OpId | None, seen: int) -> Any:
         began = time.perf_counter()
+        if verb == "rest":
+            await asyncio.sleep(REST_S)
+            self._spent.append(time.perf_counter() - began)
+            return bytes(arguments["size"])
         found = await self._driver.call(verb, arguments, op_id=op_id, seen=seen)
         if verb == "stats":
             told, self._spent = self._spent, []
@@ -75,6 +84,22 @@ def blocking(store: str, asked: Sequence[str]) -> tuple[list[float], list[float]
         return waited, user.stats()["spent"], len(pickle.dumps(found, 5))
 
 
+def by_ray(store: str, count: int, size: int) -> tuple[list[float], list[float]]:
+    """The same of calls through Ray's own handle that are answered by bytes, after a rest."""
+    import ray  # noqa: PLC0415 - reads its environment when it is imported, which connecting prepares
+
+    with mf.connect(store=store, driver=f"{__spec__.name}:open_timed") as client:
+        user, waited = client.user(USER), []
+        user.stats()
+        actor: Any = ray.get_actor(forest_name(client.settings, UserId(USER)), NAMESPACE)
+        call = wrapped(("call", ("rest", {"size": size}, None, 0)))
+        for _ in range(count):
+            began = time.perf_counter()
+            ray.get(actor.answer.remote(call))
+            waited.append(time.perf_counter() - began)
+        return waited, user.stats()["spent"]
+
+
 async def in_turn(store: str, asked: Sequence[str]) -> tuple[list[float], list[float]]:
     """The same by an async handle."""
     async with await mf.connect_async(store=store, driver=f"{__spec__.name}:open_timed") as client:
@@ -105,6 +130,7 @@ def main(facts: int, count: int) -> None:
         print("| | the caller waits | the actor works | the handle's share |\n|---|---|---|---|")
         report("blocking handle", waited, spent)
         report("async handle", *asyncio.run(in_turn(store, asked)))
+        report("Ray alone", *by_ray(store, len(asked), size))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """The write path against a SIMULATED model server in a process of its own. Run by hand:
 
     python tests/benchmarks/write_path.py LOCOMO.json [--only PART,...] [--latency 1.0] [--sizes 0,...] [--slots 8,...]
-        [--kept FOLDER] [--runtime ray]
+        [--rounds 9] [--kept FOLDER] [--runtime ray]
 
-`--kept`: the forests of `latency` are made there once. `--runtime`: of `reads`.
+`--kept`: the forests of `latency` and `outside` are made there once. `--rounds`: writes into each of them, the forests
+taking turns. `--runtime`: of `reads`.
 
-Parts: latency, slots, facts, refreshed, once, reads, faults, fair.
+Parts: latency, slots, facts, refreshed, once, reads, faults, fair; and, when it is named, outside: the time outside
+calls alone, over more writes than `latency` has time for.
 The server (`memforest sim-llm`) gives the offline backend's answers with a real server's latencies, so all that is
 said here is about schedules, calls and this program's own time, and nothing about what a model finds. Times are of
 this machine, in this run; ratios are taken within a run.
@@ -22,8 +24,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,7 @@ from memforest_ray.commit.version import Version
 from memforest_ray.config import Settings, load_settings
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.forest.intents import Receipt, Wait
+from memforest_ray.handles import AsyncUser
 from memforest_ray.ids import UserId
 from memforest_ray.local.models import open_models
 from memforest_ray.local.runtime import LocalRuntime, open_driver
@@ -44,8 +47,6 @@ from memforest_ray.testing.calls import CallGraph
 MODEL = "simulated-offline"
 ANSWER_TOKENS = 270
 """Of a real model, per cell."""
-ROUNDS = 9
-"""Of the constant latency, in each size."""
 
 
 # ---- a server, a client -------------------------------------------------------------------------------------
@@ -162,34 +163,69 @@ async def timed(work: Any) -> tuple[Any, float]:
     return result, time.perf_counter() - started
 
 
-async def latency_rows(latency_s: float, sizes: Sequence[int], kept: Path) -> list[Row]:
-    """One 40-turn session into forests of several sizes, at constant latency and without a limit of slots.
+@asynccontextmanager
+async def forests(kept: Path, sizes: Sequence[int], latency_s: float) -> AsyncIterator[dict[int, AsyncUser]]:
+    """By their numbers of facts: each in a copy of its own, behind a server of its own without a limit of slots.
 
-    The forests are made in `kept`, unless they are there from an earlier run.
+    They are made in `kept`, unless they are there from an earlier run.
     """
-    rows: list[Row] = []
-    own: dict[int, float] = {}
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as folder, simulated(latency=latency_s, slots=0) as url:
+    async with AsyncExitStack() as opened:
+        users = {}
+        for size in sizes:
+            folder = opened.enter_context(tempfile.TemporaryDirectory())
             shutil.copytree(await filled(kept, size), folder, dirs_exist_ok=True)
-            async with client(folder, url) as made:
-                rows += _latency_rows(size, latency_s, await _rounds(made, size), own)
-    grown = [size for size in sizes if size >= 100]
+            url = opened.enter_context(simulated(latency=latency_s, slots=0))
+            users[size] = (await opened.enter_async_context(client(folder, url))).user("a")
+        yield users
+
+
+async def latency_rows(latency_s: float, sizes: Sequence[int], rounds: int, kept: Path) -> list[Row]:
+    """One 40-turn session into forests of several sizes, at constant latency: each second one waits for its facts only.
+
+    The first two of each are not counted.
+    """
+    early: dict[int, list[float]] = {size: [] for size in sizes}
+    late: dict[int, list[tuple[Receipt, float]]] = {size: [] for size in sizes}
+    async with forests(kept, sizes, latency_s) as users:
+        for number in range(0, 2 * rounds + 2, 2):
+            for size, user in users.items():
+                early[size].append((await timed(user.ingest(invented(_unused(size) + number), wait="facts")))[1])
+                await user.repair()
+                late[size].append(await timed(user.ingest(invented(_unused(size) + number + 1))))
+    rows = []
+    for size in sizes:
+        rows += _latency_rows(size, latency_s, early[size][1:], late[size][1:])
+    return [*rows, *_outside_rows({size: outcomes[1:] for size, outcomes in late.items()})]
+
+
+async def outside_rows(latency_s: float, sizes: Sequence[int], rounds: int, kept: Path) -> list[Row]:
+    """The same, each waited for until its summaries are there: when no call is in flight. Without the first two."""
+    outcomes: dict[int, list[tuple[Receipt, float]]] = {size: [] for size in sizes}
+    async with forests(kept, sizes, latency_s) as users:
+        for number in range(rounds + 2):
+            for size, user in users.items():
+                outcomes[size].append(await timed(user.ingest(invented(_unused(size) + number))))
+    return _outside_rows({size: told[2:] for size, told in outcomes.items()})
+
+
+def _unused(size: int) -> int:
+    """The first of the numbers of sessions that are not in a forest yet."""
+    return size + 1_000_000
+
+
+def _outside_rows(outcomes: Mapping[int, Sequence[tuple[Receipt, float]]]) -> list[Row]:
+    """Medians with their quartiles, and the largest over the smallest from 100 facts on."""
+    rows, own = [], {}
+    for size, told in outcomes.items():
+        spent_ms = [1000 * wall_s * (receipt.idle_share or 0.0) for receipt, wall_s in told]
+        own[size] = statistics.median(spent_ms)
+        first, _, third = statistics.quantiles(spent_ms, n=4)
+        what = f"{size:,} facts before: no call in flight, median (quartiles) of {len(told)} writes"
+        rows.append(Row(what, f"{own[size]:.1f} ({first:.1f}, {third:.1f}) ms", ""))
+    grown = [size for size in own if size >= 100]
     ratio = max(own[size] for size in grown) / min(own[size] for size in grown)
     what = f"time outside calls, largest over smallest, {min(grown):,} to {max(grown):,} facts"
-    rows.append(Row(what, f"{ratio:.2f}", "1.2", ratio <= 1.2))
-    return rows
-
-
-async def _rounds(made: AsyncClient, size: int) -> list[tuple[Receipt, float, Receipt, float]]:
-    """Sessions one by one: each second one waits for its facts only. The first two are not counted."""
-    user, outcomes = made.user("a"), []
-    for number in range(size + 1_000_000, size + 1_000_000 + 2 * ROUNDS + 2, 2):
-        early, early_s = await timed(user.ingest(invented(number), wait="facts"))
-        await user.repair()
-        late, late_s = await timed(user.ingest(invented(number + 1)))
-        outcomes.append((early, early_s, late, late_s))
-    return outcomes[1:]
+    return [*rows, Row(what, f"{ratio:.2f}", "1.2", ratio <= 1.2)]
 
 
 async def filled(kept: Path, size: int) -> Path:
@@ -209,12 +245,11 @@ async def filled(kept: Path, size: int) -> Path:
 
 
 def _latency_rows(
-    size: int, latency_s: float, outcomes: Sequence[tuple[Receipt, float, Receipt, float]], own: dict[int, float]
+    size: int, latency_s: float, early: Sequence[float], late: Sequence[tuple[Receipt, float]]
 ) -> list[Row]:
-    facts_s = statistics.median(early_s for _, early_s, _, _ in outcomes)
-    over = statistics.median(late_s / latency_s - late.depth for _, _, late, late_s in outcomes)
-    depth = max(late.depth for _, _, late, _ in outcomes)
-    own[size] = statistics.median(late_s * (late.idle_share or 0.0) for _, _, late, late_s in outcomes)
+    facts_s = statistics.median(early)
+    over = statistics.median(late_s / latency_s - receipt.depth for receipt, late_s in late)
+    depth = max(receipt.depth for receipt, _ in late)
     return [
         Row(
             f"{size:,} facts before: facts queryable, in L",
@@ -223,7 +258,6 @@ def _latency_rows(
             facts_s <= 2.5 * latency_s,
         ),
         Row(f"{size:,} facts before: refreshed, h = {depth}, in L less h", f"{over:.2f}", "2.5", over <= 2.5),
-        Row(f"{size:,} facts before: no call in flight", f"{own[size] * 1000:.0f} ms", ""),
     ]
 
 
@@ -380,13 +414,14 @@ async def measure(
     latency_s: float,
     sizes: Sequence[int],
     slots: Sequence[int],
+    rounds: int,
     kept: Path,
     runtime: str,
 ) -> None:
     """Each part by itself, each table as soon as it is there."""
     sessions = next(iter(mf.read_conversations(path))).sessions
     parts: dict[str, Any] = {
-        "latency": lambda: latency_rows(latency_s, sizes, kept),
+        "latency": lambda: latency_rows(latency_s, sizes, rounds, kept),
         "slots": lambda: slot_rows(sessions, latency_s, slots),
         "facts": lambda: paced_rows(sessions, "facts", 3.5),
         "refreshed": lambda: paced_rows(sessions, "refreshed", 5.5),
@@ -395,8 +430,9 @@ async def measure(
         "faults": lambda: fault_rows(sessions),
         "fair": fair_rows,
     }
+    named = {"outside": lambda: outside_rows(latency_s, sizes, rounds, kept)}
     for name in only or parts:
-        show(await parts[name]())
+        show(await {**parts, **named}[name]())
 
 
 def main() -> None:
@@ -411,12 +447,15 @@ def main() -> None:
     parser.add_argument(
         "--slots", type=lambda slots: [int(number) for number in slots.split(",")], default=[8, 32, 128]
     )
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--kept", type=Path)
     parser.add_argument("--runtime", choices=("local", "ray"), default="local")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kept = given.kept or Path(folder)
-        asyncio.run(measure(given.path, given.only, given.latency, given.sizes, given.slots, kept, given.runtime))
+        asyncio.run(
+            measure(given.path, given.only, given.latency, given.sizes, given.slots, given.rounds, kept, given.runtime)
+        )
 
 
 if __name__ == "__main__":

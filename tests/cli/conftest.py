@@ -5,12 +5,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
 from memforest_ray.cli import call
 from memforest_ray.cli.app import run
+from memforest_ray.commit.journal import News
 from memforest_ray.errors import MemForestError
 from memforest_ray.facts.sessions import Session
 from memforest_ray.forest.intents import Forgotten, Receipt
@@ -63,6 +64,11 @@ class FakeUser:
     def forget(self, **what: Any) -> Forgotten:
         self.client.asked.append(("forget", self.id, what))
         return Forgotten(version=9, op_id=OpId("o"), turns=2, still_in=(TurnId("s1#1"),))
+
+    def changes(self, since: int) -> News:
+        self.client.asked.append(("changes", self.id, {"since": since}))
+        answer: News = self.client.given("changes")
+        return answer
 
     def stats(self) -> dict[str, Any]:
         answer: dict[str, Any] = self.client.given("stats")
@@ -119,11 +125,10 @@ class FakeClient:
         self.asked.append(("delete", user, {}))
         return ["ann"]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.closed = True
+        if "close" in self.answers:
+            self.given("close")
 
 
 @dataclass(frozen=True)

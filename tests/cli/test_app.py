@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from memforest_ray import errors
-from memforest_ray.cli import cluster
+from memforest_ray.cli import app, cluster
 from tests.cli.conftest import FakeClient, Program
 
 ROOT = Path(__file__).parents[2]
@@ -159,12 +160,87 @@ def test_a_message_is_completed_not_repeated(program: Program, fake: FakeClient,
     assert f"memforest: {line}\n" == program("stats", "bob").err
 
 
+def test_a_store_that_fails_on_leaving_is_told_and_no_failure(program: Program, fake: FakeClient) -> None:
+    """What the verb did stands; where the verb has failed, too, that is what is told."""
+    fake.answers |= {"users": ["ann"], "close": errors.StoreUnavailable("no space: no checkpoint; all is kept")}
+    run = program("users", "--json")
+    assert (run.code, run.data, run.err) == (0, {"users": ["ann"]}, "memforest: no space: no checkpoint; all is kept\n")
+    fake.answers["users"] = errors.CorruptState("it is damaged; all is kept; restore it")
+    run = program("users")
+    assert (run.code, run.err) == (4, "memforest: it is damaged; all is kept; restore it\n")
+
+
 def test_an_interrupt_ends_with_130(program: Program, fake: FakeClient) -> None:
     """Ctrl-C in a verb says that what was acknowledged is kept."""
     fake.answers["stats"] = KeyboardInterrupt()
     run = program("stats", "bob")
     assert run.code == 130
     assert "memforest: interrupted; what was acknowledged is kept" in run.err
+
+
+def test_an_interrupt_while_it_loads_is_no_traceback() -> None:
+    """Most of a short command's life is imports; nothing is half done then."""
+    code = (
+        "import sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from memforest_ray.cli import main; main()"
+    )
+    done = _start(code, "stats", "bob")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "memforest: interrupted; what was acknowledged is kept; run it again to go on\n"
+
+
+def test_an_interrupt_while_it_leaves_is_no_traceback() -> None:
+    """All is said and durable then: the process just ends. Unless whoever started it wants interrupts ignored."""
+    code = (
+        "import signal, sys\nfrom memforest_ray.cli import main\n"
+        "if sys.argv.pop() == 'ignored': signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "try: main()\nfinally: print(signal.getsignal(signal.SIGINT).name)"
+    )
+    assert _start(code, "--version", "handled").stdout.splitlines()[-1] == "SIG_DFL"
+    assert _start(code, "--version", "ignored").stdout.splitlines()[-1] == "SIG_IGN"
+
+
+def test_an_interrupt_while_words_are_read(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a verb has begun, too, a person gets a line and a script its object."""
+    monkeypatch.setattr(type(app._command()), "make_context", _interrupted)
+    run = program("stats", "bob", "--json")
+    assert (run.code, run.data["error"]["kind"]) == (130, "interrupted")
+    assert "interrupted; what was acknowledged is kept" in run.err
+
+
+def test_an_interrupted_write_can_be_asked_for_again(program: Program, fake: FakeClient) -> None:
+    """Its id is told, the one given or one that was drawn: by it the program learns what became of it."""
+    fake.answers["stats"] = KeyboardInterrupt()
+    fake.user("bob").forget = _interrupted  # type: ignore[method-assign]
+    named = program("forget", "bob", "--session", "s1", "--op-id", "mine", "--json")
+    assert (named.code, named.data["error"]["op_id"]) == (130, "mine")
+    drawn = program("forget", "bob", "--session", "s1", "--json")
+    assert f"run it again with --op-id {drawn.data['error']['op_id']}: it goes on" in drawn.err
+    assert "op_id" not in program("stats", "bob", "--json").data["error"]
+
+
+def _interrupted(*_: object, **__: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def test_an_unknown_outcome_is_asked_for_again_under_its_id(program: Program, fake: FakeClient) -> None:
+    """Where a verb takes an id it is named; where it takes none the same command is enough."""
+    late = (
+        "forget had no answer within 5 s; it may or may not have been done; ask again with op_id='x', it is done once"
+    )
+    fake.answers["stats"] = errors.OutcomeUnknown(late, op_id="x")
+
+    def forget(**_: object) -> NoReturn:
+        raise errors.OutcomeUnknown(late, op_id="x")
+
+    fake.user("bob").forget = forget  # type: ignore[method-assign]
+    run = program("forget", "bob", "--session", "s1", "--op-id", "x")
+    assert (run.code, "run the same command again with --op-id x, it is done once" in run.err) == (4, True)
+    assert "; run the same command again, it is done once" in program("stats", "bob").err
 
 
 def test_any_text_can_be_printed(program: Program, fake: FakeClient) -> None:

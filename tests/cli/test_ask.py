@@ -171,6 +171,13 @@ def test_explain_shows_the_trees(program: Program, asked: FakeClient) -> None:
         assert part in out
 
 
+@pytest.mark.parametrize("arguments", [["query"], ["query", "--explain"], ["ask"]])
+def test_what_could_not_be_done_as_asked_is_said(program: Program, asked: FakeClient, arguments: list[str]) -> None:
+    """Once: who asks for a model's search must see that there was none."""
+    verb, *options = arguments
+    assert program(verb, "bob", "Where?", *options).out.count("a fallback") == 1
+
+
 def test_json_is_the_result(program: Program, asked: FakeClient) -> None:
     """The result as the library gives it, with the question."""
     run = program("query", "bob", "Where?", "--json")
@@ -183,7 +190,7 @@ def test_json_is_the_result(program: Program, asked: FakeClient) -> None:
     [
         (EmptyReason.NO_MEMORY, "", "bob: nothing is remembered yet"),
         (EmptyReason.NO_MATCH, "nothing between 2020 and 2021", "bob: nothing between 2020 and 2021"),
-        (EmptyReason.FILTERED, "", "bob: what was found lies outside what was asked for"),
+        (EmptyReason.FILTERED, "", "bob: the filters or the token budget left nothing"),
     ],
 )
 def test_nothing_found_says_why(

@@ -31,9 +31,9 @@ def test_one_thing_is_forgotten(
     program: Program, fake: FakeClient, arguments: list[str], what: dict[str, object]
 ) -> None:
     """A session, turns (of a session), a fact, or what came from somebody."""
-    run = program("forget", "bob", *arguments)
+    run = program("forget", "bob", *arguments, "--op-id", "mine")
     assert run.code == 0
-    assert [("forget", "bob", {**NOTHING, **what})] == fake.asked
+    assert [("forget", "bob", {**NOTHING, **what, "op_id": "mine"})] == fake.asked
     assert "still in: s1#1" in run.out
 
 

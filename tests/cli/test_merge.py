@@ -83,7 +83,7 @@ def test_a_memory_is_kept_in_order(two: Program) -> None:
     for verb in ("repair", "resummarise", "rescene", "rebuild", "reembed"):
         run = two(verb, "ann", "--json")
         assert (run.code, run.data["user"]) == (0, "ann")
-        assert two(verb, "ann").out == "all is as it was\n"
+        assert two(verb, "ann").out == "nothing changed\n"
     refused = two("resummarise", "ann", "entity:nobody", "--json")
     assert (refused.code, refused.data["error"]["kind"]) == (2, "not_found")
 
@@ -104,6 +104,15 @@ def test_a_fact_is_corrected(two: Program) -> None:
     assert (run.code, run.data["corrected"]) == (0, hit["fact_id"])
     news = two("changes", "ann", "--since", str(version), "--json").data
     assert news["facts"] == {"added": [run.data["fact"]], "changed": [], "removed": [hit["fact_id"]]}
-    assert f"facts added: {run.data['fact']}" in two("changes", "ann", "--since", str(version)).out
+    assert f"facts added (1): {run.data['fact']}" in two("changes", "ann", "--since", str(version)).out
     gone = two("changes", "ann", "--since", "99", "--json")
     assert (gone.code, gone.data["error"]["kind"]) == (2, "version_gone")
+
+
+def test_a_merge_is_done_once_under_its_id(two: Program) -> None:
+    """Of several sources, too: again under the id each is told what was taken over."""
+    first, again = (two("merge", "ann", "ben", "carl", "--json", "--op-id", "mine").data["merged"] for _ in range(2))
+    told = [[(row["source"], row["version"], row["facts_added"]) for row in each] for each in (first, again)]
+    assert (told[0], len(told[0])) == (told[1], 2)
+    other = two("merge", "ann", "ben", "--json", "--op-id", "other").data["merged"]
+    assert [row["duplicate"] for row in other] == [True]

@@ -1,6 +1,8 @@
 """`memforest show`, `users` and `stats`: what is drawn."""
 
+from memforest_ray.commit.journal import News
 from memforest_ray.errors import NotFound
+from memforest_ray.ids import FactId, SessionId
 from tests.cli.conftest import FakeClient, Program
 
 CARDS = [
@@ -91,7 +93,7 @@ def test_a_user_without_memory_is_no_failure(program: Program, fake: FakeClient)
     """An empty forest says that it is empty."""
     fake.answers["trees"] = []
     run = program("show", "nobody")
-    assert (run.code, run.out) == (0, "nothing is remembered of nobody yet\n")
+    assert (run.code, run.out) == (0, "nobody: nothing is remembered yet\n")
 
 
 def test_an_unknown_tree_is_an_input_error(program: Program, fake: FakeClient) -> None:
@@ -107,8 +109,22 @@ def test_users_are_listed(program: Program, fake: FakeClient) -> None:
     """One id a line; those with a prefix."""
     fake.answers["users"] = ["ann", "bob/1", "bob/2"]
     assert program("users", "bob/").out == "bob/1\nbob/2\n"
-    assert program("users", "z").out == "the store holds no memory\n"
+    assert program("users", "z").out == "no user id begins with z\n"
     assert program("users", "z", "--json").data == {"users": []}
+    fake.answers["users"] = []
+    assert program("users").out == "the store holds no memory\n"
+
+
+def test_changes_are_counted_and_some_are_named(program: Program, fake: FakeClient) -> None:
+    """The first ones of each kind; a script has all of them."""
+    facts = tuple(FactId(f"f{number}") for number in range(12))
+    fake.answers["changes"] = News(3, 5, facts_added=facts, sessions_changed=(SessionId("s1"),))
+    assert program("changes", "bob", "--since", "3").out.splitlines() == [
+        "version 5, since version 3",
+        "sessions changed (1): s1",
+        "facts added (12): f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more (--json lists them all)",
+    ]
+    assert program("changes", "bob", "--since", "3", "--json").data["facts"]["added"] == list(facts)
 
 
 def test_stats_are_listed(program: Program, fake: FakeClient) -> None:

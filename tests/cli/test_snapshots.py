@@ -67,7 +67,7 @@ def test_snapshots_are_listed_and_deleted(bob: Program) -> None:
     for arguments in (["snapshots", "bob", "--delete", "a"], ["restore", "bob", "a"]):
         run = bob(*arguments)
         assert (run.code, run.out) == (2, "")
-        assert "There is no snapshot 'a'" in run.err
+        assert "there is no snapshot 'a'" in run.err
 
 
 def test_a_name_is_taken_unless_it_is_replaced(bob: Program) -> None:
@@ -75,9 +75,9 @@ def test_a_name_is_taken_unless_it_is_replaced(bob: Program) -> None:
     assert bob("save", "bob", "a").code == 0
     taken = bob("save", "bob", "a")
     assert (taken.code, taken.out) == (2, "")
-    assert "There is a snapshot 'a' already" in taken.err
+    assert "there is a snapshot 'a' already, of version " in taken.err
     assert bob("save", "bob", "a", "--replace").code == 0
-    assert "is as version" in bob("restore", "bob", "a").out
+    assert "equals version" in bob("restore", "bob", "a").out
 
 
 def test_a_name_cannot_drive_a_terminal(bob: Program) -> None:
@@ -85,6 +85,20 @@ def test_a_name_cannot_drive_a_terminal(bob: Program) -> None:
     name = "a\x1b[2Jb"
     for run in (bob("save", "bob", name), bob("snapshots", "bob"), bob("restore", "bob", name)):
         assert (run.code, "\x1b" in run.out) == (0, False)
+
+
+def test_a_write_is_done_once_under_its_id(bob: Program) -> None:
+    """Who did not hear the answer asks again: each is told what was done, and nothing is done twice."""
+    for verb, *arguments in (
+        ("save", "bob", "a"),
+        ("restore", "bob", "a"),
+        ("snapshots", "bob", "--delete", "a"),
+        ("forget", "bob", "--session", "bob-08"),
+    ):
+        first, again = (bob(verb, *arguments, "--json", "--op-id", f"one {verb}") for _ in range(2))
+        assert (first.code, first.data) == (0, again.data)
+        assert bob(verb, *arguments, "--op-id", f"another {verb}").code == (0 if verb == "restore" else 2)
+    assert "it was forgotten before" in bob("forget", "bob", "--session", "bob-08").err
 
 
 def test_verbs_are_listed() -> None:

@@ -112,23 +112,28 @@ def test_a_memory_is_examined(program: Program) -> None:
     assert program("ingest", str(BOB), "--user", "bob").code == 0
     run = program("doctor", "--user", "bob", "--deep", "--json")
     assert (run.code, run.data["findings"]) == (0, [])
-    assert "everything fits" in program("doctor", "--user", "bob", "--deep").out
+    assert "no problems found" in program("doctor", "--user", "bob", "--deep").out
     assert program("doctor", "--user", "nobody", "--deep").code == 2
     assert program("doctor", "--deep").code == 2
 
 
 @pytest.mark.usefixtures("store")
 def test_a_memory_travels_as_a_file(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `export` writes `import` makes another user's memory; neither overwrites anything."""
+    """What `export` writes `import` makes another user's memory; neither overwrites, and each is done once."""
     monkeypatch.setattr(offline, "OnnxEmbedder", lambda *_args, **_options: HashEmbedder())
     assert program("ingest", str(BOB), "--user", "bob").code == 0
     path = str(tmp_path / "bob.memory")
     assert program("export", "bob", path).code == 0
-    assert program("export", "bob", path).code == 2
-    assert program("import", path, "--user", "rob", "--json").data["sessions"] == 16
-    assert program("import", path, "--user", "rob").code == 2
+    assert program("export", "bob", path).code == 0
+    taken = program("export", "bob", str(BOB))
+    assert (taken.code, f"{BOB} exists and holds something else; it was kept" in taken.err) == (2, True)
+    first = program("import", path, "--user", "rob", "--json").data
+    assert (first["sessions"], first["duplicate"]) == (16, False)
+    assert {**first, "duplicate": True} == program("import", path, "--user", "rob", "--json").data
+    assert "they came from this file before" in program("import", path, "--user", "rob").out
+    assert program("import", path, "--user", "bob").code == 2
     assert program("stats", "rob", "--json").data["facts"] == program("stats", "bob", "--json").data["facts"]
     assert program("doctor", "--user", "rob", "--deep").code == 0
     foreign = program("import", str(BOB), "--user", "eve")
-    assert (foreign.code, f"The file {BOB} cannot be believed" in foreign.err) == (2, True)
+    assert (foreign.code, f"the file {BOB} cannot be used" in foreign.err) == (2, True)
     assert program("export", "nobody", str(tmp_path / "x")).code == 2

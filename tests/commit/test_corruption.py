@@ -162,7 +162,7 @@ async def test_objects_that_changed_places_are_refused(full: MemoryStore) -> Non
             whole = (await full.get(key)).body
             for other in (other for others in needed.values() for other in others if other != key):
                 await full.overwrite(key, (await full.get(other)).body)
-                with pytest.raises(CorruptState, match=f"{key} cannot be believed: it belongs to {other}"):
+                with pytest.raises(CorruptState, match=f"{key} cannot be used: it belongs to {other}"):
                     await _read_all(full)
             await full.overwrite(key, whole)
 
@@ -260,7 +260,7 @@ async def test_a_manifest_of_another_user_is_refused(full: MemoryStore, owner: O
         await full.create(key.replace(KEYS.prefix, bob.prefix), body)
     log = make_log(full)
     log._keys = bob
-    with pytest.raises(CorruptState, match=f"{bob.manifest} cannot be believed: it belongs to"):
+    with pytest.raises(CorruptState, match=f"{bob.manifest} cannot be used: it belongs to"):
         await log.read()
 
 

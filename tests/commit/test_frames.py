@@ -42,7 +42,7 @@ def test_an_object_opens_at_its_own_place() -> None:
     """Head and body come back; the same object under another key is refused."""
     frame = unseal(SEALED, "v1/x", "part")
     assert (frame.head["rows"], bytes(frame.body)) == (1, b"a body of some length")
-    with pytest.raises(CorruptState, match=r"v1/y cannot be believed: it belongs to v1/x"):
+    with pytest.raises(CorruptState, match=r"v1/y cannot be used: it belongs to v1/x"):
         unseal(SEALED, "v1/y", "part")
     with pytest.raises(CorruptState, match="it is a part, not a manifest"):
         unseal(SEALED, "v1/x", "manifest")

@@ -29,7 +29,7 @@ def test_whatever_the_order_nothing_is_lost_and_nothing_comes_back(first: int) -
 def test_the_simulation_reaches_what_it_is_for() -> None:
     """Across some seeds everything that can happen has happened, succeeded and failed."""
     reached: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(80):
         reached += run(seed)[1]
     kinds = ("commit", "erase", "save", "unsave", "delete")
     wanted = [f"{kind} {end}" for kind in kinds for end in ("acknowledged", "not")]

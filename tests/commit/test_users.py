@@ -1,6 +1,8 @@
 """Who is in a store, and how one leaves it."""
 
+import builtins
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -159,28 +161,47 @@ async def test_a_slow_deletion_takes_nothing_of_the_next_life(
     assert (await reader.read_snapshot("mine")).tables["cells"].keys() == {"c2"}
 
 
+class _Overtaken(FaultyStore):
+    """Another owner claims the forest while a deletion looks for the end of its log; `times` times."""
+
+    def __init__(self, store: MemoryStore, owner: Own, times: int) -> None:
+        super().__init__(store)
+        self._store = store
+        self._owner = owner
+        self._left = times
+        self.heirs: builtins.list[CommitLog] = []
+
+    async def list(self, prefix: str) -> Any:
+        if prefix == KEYS.slots and self._left:
+            self._left -= 1
+            self.heirs.append(await self._owner(self._store))
+        async for key in super().list(prefix):
+            yield key
+
+
 async def test_a_deletion_that_was_overtaken_leaves_the_log_alone(
     store: MemoryStore, owner: Own, make_log: Any, row: Row, clock: ManualClock
 ) -> None:
-    """A new owner fenced the log while it was deleting: it is fenced too, and never writes behind the new one."""
-    log = await owner(store)
-    await log.commit(row(1))
-
-    class Overtaken(FaultyStore):
-        heir: CommitLog | None = None
-
-        async def list(self, prefix: str) -> Any:
-            if prefix == KEYS.slots and self.heir is None:
-                self.heir = await owner(store)
-            async for key in super().list(prefix):
-                yield key
-
-    faulty = Overtaken(store)
+    """New owners fenced the log while it was deleting: it is fenced too, and never writes behind the newest one."""
+    await (await owner(store)).commit(row(1))
+    faulty = _Overtaken(store, owner, times=100)
     with pytest.raises(Fenced):
         await delete_user(faulty, ANN, clock, SeededRandom(9))
-    assert faulty.heir
-    assert await faulty.heir.commit(row(2)) == 4
+    assert len(faulty.heirs) == 8
+    await faulty.heirs[-1].commit(row(2))
     assert (await make_log(store).read()).tables["cells"].keys() == {"c1", "c2"}
+
+
+async def test_a_deletion_that_was_overtaken_begins_again(
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+) -> None:
+    """Nothing had been removed by then, so whoever was faster is deleted with all he wrote."""
+    await (await owner(store)).commit(row(1))
+    faulty = _Overtaken(store, owner, times=2)
+    await delete_user(faulty, ANN, clock, SeededRandom(9))
+    with pytest.raises(Fenced):
+        await faulty.heirs[-1].commit(row(2))
+    assert (await list_users(store)).users == ()
 
 
 async def test_a_user_born_while_somebody_looked_is_no_damage(
@@ -225,3 +246,23 @@ async def test_a_deletion_cut_off_anywhere_can_be_repeated(owner: Own, row: Row,
                 continue
             await heir.erase()
         assert not any(b"said" in body for body in (await contents(store)).values())
+
+
+async def test_a_life_that_began_before_a_deletion_was_done_knows_who_holds_copies(
+    owner: Own, clock: ManualClock
+) -> None:
+    """Wherever it was cut off, nobody was told of them yet: whoever deletes the new life is, once."""
+    told = []
+    for place in count():
+        store = MemoryStore()
+        await (await owner(store)).commit(Changes(puts={"copies": {"ben": 1}}))
+        try:
+            await delete_user(FaultyStore(store, crash_at=place), ANN, clock, SeededRandom(9))
+        except Crashed:
+            await (await owner(store)).erase()
+            told.append(await delete_user(store, ANN, clock, SeededRandom(10)))
+            await owner(store)
+            assert await delete_user(store, ANN, clock, SeededRandom(11)) == ()
+        else:
+            break
+    assert {*told} == {("ben",)}

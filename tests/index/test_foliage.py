@@ -65,6 +65,18 @@ def test_a_node_is_as_like_as_its_vector_is(written: int) -> None:
     assert _likenesses(view) == pytest.approx(_products(view), abs=2e-3)
 
 
+def test_no_mean_is_made_below_a_vector_of_its_own() -> None:
+    """Nobody would ask for it: such a node is told by a length of nothing, and counts with its items as others do."""
+    items: list[Row] = [_item(number, number + 1) for number in range(25)]
+    plain, some = (Index(DIMENSION).apply([*items, *_tree("a", [row.id for row in items], n)]) for n in (0, 2))
+    own = some.nodes.table["own"]
+    lengths = some.nodes.table["length"].view(np.float64)
+    assert (own >= 0).any() and (own < 0).any()
+    assert np.array_equal(lengths == 0, own >= 0)
+    assert np.array_equal(some.own.blocks[0], some.nodes.vectors.rows(np.flatnonzero(own >= 0)).astype(np.float32))
+    assert np.array_equal(some.nodes.table["embedded"], plain.nodes.table["embedded"])
+
+
 _edits = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 12), st.integers(0, 4)), max_size=12)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import memforest_ray as mf
 from memforest_ray.forest.errands import LOAN_MS
-from memforest_ray.ids import UserId
+from memforest_ray.ids import OpId, UserId
 from memforest_ray.local import LocalRuntime, Models
 from memforest_ray.local.examination import examine
 from memforest_ray.storage.keys import UserKeys
@@ -125,7 +125,7 @@ async def test_either_way_it_is_the_same(say: Say) -> None:
 
 
 class _Standing(FaultyStore):
-    """Stands still before the next commit of `user`, until it is told to go on."""
+    """Stands still before the next commit of `user`, or his memory's first claim, until it is told to go on."""
 
     def __init__(self, inner: ObjectStore, user: str) -> None:
         super().__init__(inner)
@@ -134,7 +134,7 @@ class _Standing(FaultyStore):
         self.armed = False
 
     async def create(self, key: str, body: bytes) -> str:
-        if self.armed and self._keys.seq_of(key):
+        if self.armed and (self._keys.seq_of(key) or key == self._keys.manifest):
             self.reached.set()
             await self.released.wait()
         return await super().create(key, body)
@@ -164,6 +164,28 @@ async def test_a_copy_that_stood_still_brings_nothing_back(say: Say, gone: str) 
     await client.close()
     assert not any("Oslo" in fact.text for fact in (await world.version("ann")).facts)
     assert set((await world.version("ann")).sessions) == {"s1", "s2"}
+
+
+async def test_a_first_copy_that_stood_still_brings_nothing_back(say: Say) -> None:
+    """Nobody can be shut out of a memory that never was; and the pin of today is that of another attempt."""
+    world = World()
+    await world.client.user("ben").ingest(say("s1", "I moved to Oslo.", "I like tea."))
+    await world.client.close()
+    store = _Standing(world.store, "ann")
+    store.armed = True
+    client = _client(world, store, 50)
+    merging = asyncio.create_task(client.user("ann").merge_from("ben", op_id="merge"))
+    await store.reached.wait()
+    world.clock.advance(LOAN_MS / 1000 + 1)
+    other = _client(world, world.store, 60)
+    await other.user("ben").forget(turns=["s1#0"])
+    lend = {"loan": "merge", "borrower": "ann"}
+    await other.call(UserId("ben"), "lend", lend, op_id=OpId("lend"), seen=0)
+    store.released.set()
+    await merging
+    await other.close()
+    await client.close()
+    assert {fact.text for fact in (await world.version("ann")).facts} == {"Ann likes tea."}
 
 
 async def test_a_deletion_that_was_cut_off_still_tells_who_holds_copies(say: Say) -> None:

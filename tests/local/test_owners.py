@@ -222,6 +222,73 @@ async def test_what_was_seen_of_a_claim_is_seen_by_its_owner(
     assert (await owner.version(seen=seen)).number == seen
 
 
+@pytest.mark.parametrize("sees", ["nothing", "it"])
+async def test_an_owner_whose_write_is_late_tells_what_others_have_read(
+    forests: Forests, say: Say, store: MemoryStore, sees: str
+) -> None:
+    """It has landed and is not answered yet: after `fresh_s`, or for whoever has seen it, a read waits for it."""
+    answered, stands = asyncio.Event(), asyncio.Event()
+    late = False
+
+    class Late(FaultyStore):
+        async def create(self, key: str, body: bytes) -> str:
+            tag = await super().create(key, body)
+            if late and "/wal/" in key:
+                stands.set()
+                await answered.wait()
+            return tag
+
+    owner = forests.open(store=Late(store))
+    await owner.ingest(say("s1", "I live in Davis."))
+    late = True
+    write = asyncio.create_task(owner.ingest(say("s2", "I like chess.")))
+    await stands.wait()
+    seen = (await forests.open().version()).number
+    assert (await owner.version()).number == seen - 1
+    if sees == "nothing":
+        forests.clock.advance(forests.settings.fresh_s)
+    read = asyncio.create_task(owner.version(seen if sees == "it" else 0))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not read.done()
+    answered.set()
+    assert (await read).number == (await write).version == seen
+
+
+async def test_a_write_that_has_not_landed_holds_up_no_read(forests: Forests, say: Say, store: MemoryStore) -> None:
+    """However long it is under way: nobody else has read it either."""
+    stands = asyncio.Event()
+    held = False
+
+    class Held(FaultyStore):
+        async def create(self, key: str, body: bytes) -> str:
+            if held and "/wal/" in key:
+                stands.set()
+                await asyncio.Event().wait()
+            return await super().create(key, body)
+
+    owner = forests.open(store=Held(store))
+    receipt = await owner.ingest(say("s1", "I live in Davis."))
+    held = True
+    write = asyncio.create_task(owner.ingest(say("s2", "I like chess.")))
+    await stands.wait()
+    forests.clock.advance(100 * forests.settings.fresh_s)
+    assert (await owner.version()).number == receipt.version
+    write.cancel()
+
+
+async def test_nothing_is_refused_by_what_was_so_before_another_owner_came(forests: Forests, say: Say) -> None:
+    """An owner that still believes in its claim, and in a pin, is asked for what the new owner has done."""
+    first, second = forests.open(), forests.open()
+    await first.ingest(say("s1", "I live in Davis."))
+    await first.driver._published.log.pin(OpId("copy"), forests.clock.now_ms() + 1000)
+    await second.ingest(say("s2", "I like chess."))
+    await second.driver._published.log.unpin(OpId("copy"))
+    await second.forget("out", session="s1")
+    with pytest.raises(Fenced):
+        await first.forget("out", session="s1")
+
+
 @pytest.mark.parametrize("seen", [0, 100])
 async def test_an_owner_that_was_overtaken_does_not_answer_reads_for_long(
     forests: Forests, say: Say, seen: int

@@ -1,17 +1,23 @@
 """Export and import: a forest travels as one file."""
 
+from contextlib import suppress
+from dataclasses import replace
+
 import pytest
 
+from memforest_ray.commit.loaded import load
+from memforest_ray.commit.users import delete_user
 from memforest_ray.errors import CorruptState, InvalidInput, NotFound
 from memforest_ray.ids import UserId
 from memforest_ray.local.examination import examine
 from memforest_ray.local.portable import export_forest, import_forest
+from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.conversations import conversation
 from memforest_ray.testing.forests import ANN, Forests, decided
 from memforest_ray.testing.models import HashEmbedder
-from memforest_ray.testing.store import contents
+from memforest_ray.testing.store import Crashed, FaultyStore, Turnstile, contents
 
 BEN = UserId("ben")
 
@@ -67,6 +73,65 @@ async def test_a_memory_that_is_there_is_kept() -> None:
     with pytest.raises(InvalidInput, match="has a memory already"):
         await import_forest(raw, forests.store, UserId(ANN), HashEmbedder(), ManualClock(), SeededRandom(7))
     assert await contents(forests.store) == before
+
+
+async def test_an_import_is_done_once() -> None:
+    """Whatever became of the first try: cut off anywhere, it is made again, or told."""
+    raw = await export_forest((await _written()).store, UserId(ANN))
+    whole = await import_forest(raw, MemoryStore(), BEN, HashEmbedder(), ManualClock(), SeededRandom(7))
+    for place in range(30):
+        store = MemoryStore()
+        with suppress(Crashed):
+            await import_forest(
+                raw, FaultyStore(store, crash_at=place), BEN, HashEmbedder(), ManualClock(), SeededRandom(7)
+            )
+        told = await import_forest(raw, store, BEN, HashEmbedder(), ManualClock(), SeededRandom(8))
+        assert (told.sessions, told.facts) == (whole.sessions, whole.facts)
+        before = await contents(store)
+        again = await import_forest(raw, store, BEN, HashEmbedder(), ManualClock(), SeededRandom(9))
+        assert again == replace(told, duplicate=True)
+        assert await contents(store) == before
+        assert (await examine(store, BEN)).findings == ()
+
+
+async def test_two_imports_of_one_file_at_once() -> None:
+    """Both are told the same; it is there once."""
+    raw = await export_forest((await _written()).store, UserId(ANN))
+    for seed in range(12):
+        store, turnstile = MemoryStore(), Turnstile(seed)
+        both = {
+            name: import_forest(
+                raw,
+                FaultyStore(store, turn=turnstile.turn_of(name)),
+                BEN,
+                HashEmbedder(),
+                ManualClock(),
+                SeededRandom(len(name) + seed),
+            )
+            for name in ("one", "another")
+        }
+        told = list((await turnstile.run(both)).values())
+        assert sorted(str(getattr(each, "duplicate", each)) for each in told) == ["False", "True"]
+        assert (await examine(store, BEN)).findings == ()
+
+
+async def test_an_import_finishes_a_deletion_that_was_cut_off() -> None:
+    """Nothing of the life before is left when it returns."""
+    forests = await _written()
+    raw = await export_forest(forests.store, UserId(ANN))
+    for place in range(4, 30):
+        store = MemoryStore()
+        await import_forest(raw, store, BEN, HashEmbedder(), ManualClock(), SeededRandom(7))
+        with suppress(Crashed):
+            await delete_user(FaultyStore(store, crash_at=place), BEN, ManualClock(), SeededRandom(8))
+        held = await load(store, UserKeys.of(BEN))
+        if held.manifest is not None and held.manifest.state == "deleted":
+            await import_forest(raw, store, BEN, HashEmbedder(), ManualClock(), SeededRandom(9))
+            held = await load(store, UserKeys.of(BEN))
+            assert held.manifest is not None
+            listed = {part.key for part in held.manifest.parts}
+            assert held.manifest.erasures == ()
+            assert {key for key in await contents(store) if "/seg/" in key} == listed
 
 
 @pytest.mark.parametrize("place", [0, 5, 40, 200, -1])

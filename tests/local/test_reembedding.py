@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from memforest_ray.errors import EmbeddingMismatch, NotFound
+from memforest_ray.errors import EmbeddingMismatch, NotFound, Passivating
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.facts.sessions import Session
 from memforest_ray.forest.errands import Reembedded
-from memforest_ray.ids import OpId, UserId
+from memforest_ray.ids import OpId, SessionId, UserId
 from memforest_ray.local.effects import Models
 from memforest_ray.local.examination import examine
 from memforest_ray.models.embedder import Vectors
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.testing.answers import ScriptedSummarizer
 from memforest_ray.testing.conversations import conversation
-from memforest_ray.testing.forests import ANN, Forests, TestForest, check_forest, check_same, decided
+from memforest_ray.testing.forests import ANN, Forests, TestForest, check_forest, check_same, decided, residue
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.store import Crashed, FaultyStore, contents
 from memforest_ray.trees.summaries import SelectionSummarizer
@@ -154,6 +154,44 @@ async def test_cut_off_anywhere_it_is_the_old_or_the_new(say: Say, place: int) -
     check_forest(version)
     assert {fact.text for fact in version.facts} == {"Bob lives in Davis.", "Ann likes tea."}
     assert (await examine(forests.store, UserId(ANN))).findings == ()
+
+
+@pytest.mark.parametrize("place", range(20, 46, 2))
+async def test_a_forget_that_was_cut_off_is_finished_after_it(say: Say, place: int) -> None:
+    """Snapshots are whole at every moment; once somebody writes, none of them holds what was forgotten."""
+    forests = Forests()
+    old = forests.open()
+    await old.ingest(say("s1", "I live in Davis.", "My word is HERON-7.", "I like tea."))
+    await old.driver.call("save", {"name": "early"}, op_id=OpId("save"), seen=0)
+    await old.ingest(say("s2", "I moved to Oslo.", "I like HERON-7 too.", time="2023-06-01"))
+    await old.driver.close()
+    cut = forests.open(store=FaultyStore(forests.store, crash_at=place))
+    with suppress(Crashed):
+        await cut.forget(turns=["s1#1", "s2#1"], including_snapshots=True)
+    new = forests.open(models=_models(HashEmbedder(32)))
+    await _move(new)
+    assert (await examine(forests.store, UserId(ANN))).findings == ()
+    await new.ingest(say("s3", "I paint.", time="2023-08-01"))
+    version = await new.version()
+    if version.sessions[SessionId("s1")].turns[1].hole:
+        assert await residue("HERON", forests.store, version) == []
+    assert (await examine(forests.store, UserId(ANN))).findings == ()
+    await new.driver.call("restore", {"name": "early"}, op_id=OpId("back"), seen=0)
+    check_forest(await new.version())
+
+
+async def test_who_leaves_in_the_middle_leaves_nothing_running(say: Say) -> None:
+    """The move is given up, its caller is told, and the memory is as it was."""
+    forests, other = Forests(), Gated()
+    await forests.open().ingest(say("s1", "I live in Davis."))
+    before = await contents(forests.store)
+    new = forests.open(models=_models(other))
+    moving = asyncio.create_task(_move(new))
+    await other.waiting.wait()
+    await new.driver.close()
+    with pytest.raises(Passivating, match="its vectors are as they were"):
+        await moving
+    assert await contents(forests.store) == before
 
 
 async def test_there_is_nothing_to_move_of_a_stranger() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from memforest_ray.testing.extraction import ScriptedExtractor
 from memforest_ray.testing.forests import Forests, TestForest, check_forest, check_same, decided, residue
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.waiting import PATIENCE_S, until
+from memforest_ray.trees import stored
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.routing import session_scope
 
@@ -147,6 +149,33 @@ async def test_the_next_owner_finishes_what_is_stale(
     await heir.ingest(say("s2", "I like tea."))
     check_forest(await _fresh(heir))
     await heir.driver.close()
+
+
+async def test_a_first_write_reads_the_trees_that_it_changes(
+    forests: Forests,
+    extractor: ScriptedExtractor,
+    say: Say,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While its cells are read; those of others are not looked at for what may be stale in them."""
+    await forests.open().ingest(_long(say, "s1", "chess"))
+    read: list[str] = []
+
+    def rebuild(scope: Any, *rest: Any) -> Any:
+        read.append(scope)
+        return plain(scope, *rest)
+
+    plain = stored.rebuild
+    monkeypatch.setattr(stored, "rebuild", rebuild)
+    extractor.held = lambda cell: True
+    forest = forests.open()
+    writing = asyncio.create_task(forest.ingest(_long(say, "s2", "tea")))
+    await until(forest.version, lambda _: {"entity:ann", "entity:bob"} <= set(read))
+    assert not writing.done()
+    extractor.gate.set()
+    assert (await writing).refreshed
+    assert "session:s1" not in read
+    check_same(await forest.version(), await forests.open().version())
 
 
 async def test_an_only_owner_resumes_at_its_first_read(

@@ -106,7 +106,7 @@ async def test_a_late_retry_is_told_what_was_told(plain: Forests, say: Say) -> N
         assert await do(each, "save", "a", "op-save") == saved
     assert await names(other) == []
     with pytest.raises(InvalidInput, match="names another write"):
-        await do(other, "delete_snapshot", "b", "op-gone")
+        await do(each, "delete_snapshot", "b", "op-gone")
 
 
 async def test_names_are_taken_once(plain: Forests, say: Say) -> None:
@@ -115,7 +115,7 @@ async def test_names_are_taken_once(plain: Forests, say: Say) -> None:
     await forest.ingest(say("s1", "I live in Davis."))
     await do(forest, "save", "a")
     await forest.ingest(say("s2", "I like chess."))
-    with pytest.raises(InvalidInput, match="There is a snapshot 'a' already"):
+    with pytest.raises(InvalidInput, match="there is a snapshot 'a' already"):
         await do(forest, "save", "a")
     with pytest.raises(InvalidInput, match="has 1 to 200 characters"):
         await do(forest, "save", "")

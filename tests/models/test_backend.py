@@ -123,6 +123,18 @@ async def test_the_dimension_is_asked_for() -> None:
         assert one.embedder().fingerprint.dimension == 5
 
 
+async def test_an_embedder_alone_is_all_that_is_called() -> None:
+    """Without a chat endpoint nobody is asked which model he serves, OpenAI least of all."""
+    vector = HttpResponse.of({"data": [{"index": 0, "embedding": [1.0, 2.0, 2.0]}]})
+    async with ScriptedEndpoint(vector, vector) as server:
+        settings = Settings(embed_urls=(server.url,), embed_model="e")
+        one = await asyncio.to_thread(Backend, settings, ManualClock(), SeededRandom())
+        embedder = await asyncio.to_thread(one.embedder)
+        assert (await embedder.embed(["x"])).shape == (1, 3)
+        assert (one.model, server.paths) == ("", ["/v1/embeddings", "/v1/embeddings"])
+        await one.close()
+
+
 async def test_an_embedder_s_answer_without_a_vector() -> None:
     """Is no dimension."""
     async with serving(ScriptedEndpoint(HttpResponse.of({"data": []})), llm_model="m", embed_model="e") as one:

@@ -108,8 +108,8 @@ def test_filters_that_are_none() -> None:
     for wrong, message in (
         ({"kind": "memory"}, "unknown kind 'memory'; known: fact, cell, event, state"),
         ({"role": 3}, "the filter 'role' must be text, not 3"),
-        ({"metadata": "x"}, "the filter 'metadata' must be names with texts, not 'x'"),
-        ({"metadata": {"a": 1}}, "the filter 'metadata' must be names with texts"),
+        ({"metadata": "x"}, "the filter 'metadata' must map text to text, not 'x'"),
+        ({"metadata": {"a": 1}}, "the filter 'metadata' must map text to text"),
     ):
         with pytest.raises(InvalidInput, match=message):
             _office().ask("bees", **wrong)

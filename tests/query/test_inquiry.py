@@ -42,7 +42,6 @@ def test_what_is_not_to_be_seen_has_no_number(memory: Memory) -> None:
     early = _inquiry(memory, "bees", as_of="2023-05-15")
     later = next(fact for fact in memory.version.facts if fact.session_id == "s2")
     assert early.fact_number(later.id) == -1
-    assert early.likeness_of(later.id) == 0
     assert early.fact(later.id) is None
     assert early.fact(FactId("fgone")) is None
     assert early.place_number(SessionId("s1"), 0) == 0

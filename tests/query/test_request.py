@@ -44,7 +44,7 @@ def test_filters_and_bounds_are_kept() -> None:
         ({"session": 5}, "the filter 'session' must be text, not 5"),
         ({"zone": 5}, "unknown time zone 5"),
         ({"k": 10**9}, "k is 1000000000"),
-        ({"since": "2023-01-02", "until": "2023-01-01"}, "`until` does not lie after `since`"),
+        ({"since": "2023-01-02", "until": "2023-01-01"}, "`until` must be later than `since`"),
         ({"families": ["user"]}, "unknown tree family 'user'"),
         ({"expand": "all"}, "unknown expansion 'all'"),
         ({"token_budget": 0}, "the token budget is 0"),

@@ -39,7 +39,7 @@ async def test_every_refusal_of_a_swap_is_one(monkeypatch: pytest.MonkeyPatch, e
 async def test_an_unclear_answer_is_not_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     """A time-out may have landed; a lack of rights cannot. Only the first line of the reason is shown."""
     store = _answering(monkeypatch, GenericError("timed out\n\nDebug source:\nGeneric {"))
-    with pytest.raises(StoreUnavailable, match=r"could not create an object: timed out\. What") as unclear:
+    with pytest.raises(StoreUnavailable, match=r"could not create an object: timed out; what") as unclear:
         await store.create("a", b"")
     store = _answering(monkeypatch, PermissionDeniedError("403"))
     with pytest.raises(StoreUnavailable, match="check the credentials") as refused:
@@ -64,6 +64,6 @@ async def test_the_version_goes_along_with_the_etag(monkeypatch: pytest.MonkeyPa
 async def test_a_removal_that_is_refused_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes out as a batch, whose refusal is told in words alone."""
     error = GenericError("Error performing POST http://h/c in 2ms - Server returned non-2xx status code: 403 Forbidden")
-    with pytest.raises(StoreUnavailable, match=r"403 Forbidden\. What .* check the credentials") as refused:
+    with pytest.raises(StoreUnavailable, match=r"403 Forbidden; what .* check the credentials") as refused:
         await _answering(monkeypatch, error).delete("a")
     assert refused.value.detail["refused"] is True

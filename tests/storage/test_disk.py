@@ -79,7 +79,7 @@ async def test_a_folder_that_cannot_be_written_is_a_clear_refusal(tmp_path: Path
     """The sentence names the folder, the reason, what was kept and what to do."""
     (tmp_path / "file").write_bytes(b"")
     store = DiskStore(tmp_path / "file" / "store")
-    with pytest.raises(StoreUnavailable, match=r"Could not write in the folder .*/file/store: Not a directory\."):
+    with pytest.raises(StoreUnavailable, match=r"could not write in the folder .*/file/store: Not a directory;"):
         await store.create("a", b"1")
 
 

@@ -46,7 +46,7 @@ def test_unknown_addresses_name_the_known(url: str) -> None:
 def test_an_unfit_cloud_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """An Azure address needs an account; the sentence says so in one line."""
     monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
-    with pytest.raises(InvalidInput, match=r"cannot be opened: .*Account must be specified\.$"):
+    with pytest.raises(InvalidInput, match=r"cannot be opened: .*Account must be specified$"):
         open_store("az://container/place")
 
 
@@ -94,6 +94,22 @@ async def test_the_probe_refuses_unfit_stores(store: MemoryStore, what: str) -> 
     with pytest.raises(StoreUnavailable, match=what):
         await probe(store, SeededRandom())
     assert await contents(store) == {}
+
+
+class _ReadOnly(MemoryStore):
+    """Takes nothing."""
+
+    async def create(self, key: str, body: bytes) -> str:
+        raise StoreUnavailable("it is read-only")
+
+    async def delete(self, key: str) -> None:
+        raise StoreUnavailable("nothing can be removed")
+
+
+async def test_the_probe_tells_what_failed_first() -> None:
+    """Not that it could not remove what was never there."""
+    with pytest.raises(StoreUnavailable, match="it is read-only"):
+        await probe(_ReadOnly(), SeededRandom())
 
 
 async def test_a_conflict_without_a_cause_is_tried_again() -> None:

@@ -54,7 +54,7 @@ class Draw:
             (self.save, 3),
             (self.restore, 3),
             (self.delete_snapshot, 1),
-            *([] if self._source is None else [(self.merge, 6), (self.forget_origin, 1)]),
+            *([] if self._source is None else [(self.merge, 12), (self.forget_origin, 1)]),
         ]
         draw = self._rng.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
         if self._source is not None and not self._chronicle.head:

@@ -8,24 +8,23 @@ from collections.abc import Iterable
 
 import pytest
 
+from memforest_ray.ambient import Clock
 from memforest_ray.commit import garbage, owner, users
 from memforest_ray.commit.claim import Claim
-from memforest_ray.commit.manifest import Saved
+from memforest_ray.commit.manifest import Manifest, Saved
 from memforest_ray.commit.saves import Saves
 from memforest_ray.commit.snapshots import Rewrite
 from memforest_ray.forest.adoption import Adoption
-from memforest_ray.local import published
+from memforest_ray.forest.errands import Merge
+from memforest_ray.local import borrowing, published
 from memforest_ray.local.published import Published
+from memforest_ray.storage.store import ObjectStore
 from tests.commit.planted import load_once, old
 from tests.seeds import seeds
 from tests.world.world import replay, run
 
 CHUNK = 18
 SEEDS = seeds(72)
-PLANTED = 135
-"""A seed in which a copy stands still for so long that its pin expires."""
-CORRECTED = 43
-"""A seed in which something is corrected after it was taken over."""
 REACHED: Counter[str] = Counter()
 
 
@@ -103,21 +102,25 @@ def test_snapshots_that_forget_nothing_are_caught(monkeypatch: pytest.MonkeyPatc
 def test_a_claim_whose_reading_fails_and_is_forgotten_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """An owner who goes on without what others wrote: it answers from the past, and writes over it."""
     monkeypatch.setattr(Published, "_behind", property(lambda _: False, lambda _, value: None), raising=False)
-    assert _found(range(55, 255)) is not None
+    assert _found(range(190, 390)) is not None
 
 
 def test_a_copy_that_lands_after_an_erasure_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whose pin has expired is not shut out, and brings what has been forgotten since."""
+    """Whose pin has expired is not shut out, does not look either, and brings what has been forgotten since."""
 
     async def nobody(*_: object) -> None:
         return
 
+    async def pinned(store: ObjectStore, write: Merge, _: Manifest, clock: Clock) -> None:
+        await borrowing._pinned(store, write, clock)
+
     monkeypatch.setattr(published, "shut_out", nobody)
     monkeypatch.setattr(users, "shut_out", nobody)
-    assert _found(range(PLANTED, PLANTED + 1)) is not None
+    monkeypatch.setattr(published, "check_unerased", pinned)
+    assert _found(range(70, 270), halts=0.5) is not None
 
 
 def test_corrections_that_do_not_come_along_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is corrected after the first merge is hidden by the second, and nothing stands in its place."""
     monkeypatch.setattr(Adoption, "corrections", lambda *_: iter(()))
-    assert _found(range(CORRECTED, CORRECTED + 1)) is not None
+    assert _found(range(22, 222)) is not None

@@ -95,7 +95,7 @@ class Watch:
 
     def acknowledged(self, deed: Deed, answer: Any) -> None:
         """What somebody is told is true, and done."""
-        if isinstance(answer, Receipt) and (answer.duplicate or answer.failed_cells):
+        if isinstance(answer, Receipt) and (answer.duplicate or (answer.failed_cells and not self._done(deed))):
             # What could not be read again changes nothing either.
             self._duplicate(deed, answer)
         elif isinstance(answer, Merged):

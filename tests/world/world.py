@@ -29,6 +29,7 @@ from memforest_ray.errors import (
     SessionConflict,
     StoreUnavailable,
 )
+from memforest_ray.forest.errands import LOAN_MS
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.local.driver import ForestDriver
 from memforest_ray.local.effects import Models
@@ -60,7 +61,7 @@ REFUSED = (InvalidInput, NotFound, Overloaded, SessionConflict)
 OWNERS = 2
 LIVES = 3
 CLIENTS = 2
-DEEDS = {1: 3, 3: 7}
+DEEDS = {1: 3, 3: 14}
 """Of a client, by the number of memories that it speaks to."""
 FAULT_RATE = 0.02
 RATES = Rates(
@@ -89,13 +90,30 @@ class Home(LocalRuntime):
 
     def __init__(self, world: "World", store: ObjectStore) -> None:
         chance = SeededRandom(world.rng.getrandbits(40))
+        self._world = world
         super().__init__(world.settings, store, world.models, world.clock, chance)
 
     def _driver(self, user: UserId) -> ForestDriver:
         driver = super()._driver(user)
+        published = driver._published
         # Few deltas make a merge: a world does not live long enough for eight.
-        driver._published.log._fanout = 2
+        published.log._fanout = 2
+        if "borrowed" not in vars(published):
+            published.borrowed = self._halting(published.borrowed)  # type: ignore[method-assign]
+            published.still_borrowed = self._halting(published.still_borrowed)  # type: ignore[method-assign]
         return driver
+
+    def _halting(self, step: Callable[..., Awaitable[Any]]) -> Any:
+        """A step of a copy, after which the process often stands still: that is how copies outlive their pins."""
+
+        async def taken(*arguments: Any) -> Any:
+            done = await step(*arguments)
+            if self._world.chance(self._world.halts):
+                self._world.loop.stand_still(500)
+                self._world.clock.advance(self._world.rng.choice([1, LOAN_MS / 1000 + 1]))
+            return done
+
+        return taken
 
     async def write(self, deed: Deed, seen: int, deadline_s: float) -> Any:
         """One write, as a handle asks for it."""
@@ -119,7 +137,7 @@ class Home(LocalRuntime):
 class World:
     """Owners with several clients each, who die and come again, one who reads, one who deletes all."""
 
-    def __init__(self, seed: int, *, prove_after_s: float = 300.0, fresh_s: float = 5.0) -> None:
+    def __init__(self, seed: int, *, prove_after_s: float = 300.0, fresh_s: float = 5.0, halts: float = 0.2) -> None:
         self.seed = seed
         self.rng = random.Random(seed)
         self.clock = ManualClock()
@@ -133,6 +151,8 @@ class World:
         """Writes of which nobody knows yet what became of them."""
         self.stores: list[FaultyStore] = []
         self.loop = SeededLoop(seed, self.clock, RATES)
+        self.halts = halts
+        """How often a process stands still in the midst of a copy."""
 
     def settled(self) -> dict[UserId, Resident]:
         """One memory, or three that are taken over one by the other."""
@@ -221,7 +241,7 @@ class World:
     def next_deed(self) -> Deed:
         """One that was begun, perhaps by somebody else; or a new one."""
         lent = [deed.arguments["source"] for deed in self.pending if deed.verb == "merge"]
-        if lent and self.chance(0.3) and (deed := self.residents[lent[0]].draw.forget(including_snapshots=True)):
+        if lent and self.chance(0.4) and (deed := self.residents[lent[0]].draw.forget(including_snapshots=True)):
             return deed  # while it may be on its way to somebody else
         if self.pending and self.chance(0.6):
             return self.pending.pop(self.rng.randrange(len(self.pending)))
