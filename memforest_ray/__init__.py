@@ -38,10 +38,13 @@ if TYPE_CHECKING:
     )
     from memforest_ray.facts.readers import Conversation, read_conversations
     from memforest_ray.facts.sessions import Session, Turn
+    from memforest_ray.facts.times import EventTime
     from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
     from memforest_ray.forest.forecast import Forecast
     from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved
-    from memforest_ray.query.result import Answer, Hit, Result
+    from memforest_ray.forest.usage import Usage
+    from memforest_ray.policy import Policy
+    from memforest_ray.query.result import Answer, EmptyReason, Hit, Result
 
 __all__ = [
     "Answer",
@@ -54,6 +57,8 @@ __all__ = [
     "CorruptState",
     "Denied",
     "EmbeddingMismatch",
+    "EmptyReason",
+    "EventTime",
     "Fenced",
     "Forecast",
     "Forgotten",
@@ -67,6 +72,7 @@ __all__ = [
     "OutcomeUnknown",
     "Overloaded",
     "Passivating",
+    "Policy",
     "Receipt",
     "Reembedded",
     "Renewed",
@@ -79,6 +85,7 @@ __all__ = [
     "SnapshotInfo",
     "StoreUnavailable",
     "Turn",
+    "Usage",
     "User",
     "VersionGone",
     "connect",
@@ -94,9 +101,12 @@ _HOMES = (
     "commit.snapshots",
     "facts.readers",
     "facts.sessions",
+    "facts.times",
     "forest.errands",
     "forest.forecast",
     "forest.intents",
+    "forest.usage",
+    "policy",
     "query.result",
 )
 """Modules that make the public names, in the order in which they are looked through."""

@@ -18,9 +18,12 @@ class Policy(Protocol):
     """Decides. Quick, and the same for the same question: it is asked at every call."""
 
     def allows(self, principal: str, verb: str, user: str) -> bool:
-        """Whether `principal` may do `verb` ("query", "ingest", "users" ...) to this user's memory.
+        """Whether `principal` may do `verb` to this user's memory.
 
-        Whose memory is merged into another one, or looked at for that, is asked about with "lend".
+        Reading: query, ask, stats, trees, tree, snapshots, changes, warm, and `users`, which hides an id from the list.
+        Writing: ingest, forget, correct, save, restore, delete_snapshot, repair, renew (resummarise, rescene, rebuild),
+        reembed, delete_user. Merging asks `merge` (or `forecast`, for a dry run) of the memory that takes over, and
+        `lend` of the one that is copied; `lend` and `return` are also what the copier itself calls there.
         """
 
 

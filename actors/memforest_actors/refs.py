@@ -199,11 +199,22 @@ def _unborn(error: ActorDiedError) -> ClusterUnavailable:
 async def find(name: str) -> ActorRef | None:
     """The actor of that name, or None. Asks the cluster, so it takes a round trip."""
     try:
-        return ActorRef(name, await asyncio.to_thread(ray.get_actor, name, NAMESPACE))
+        return ActorRef(name, await asyncio.to_thread(_get_actor, name))
     except ValueError:
         return None
     except _LOST as error:
         raise Gone(str(error)) from error
+
+
+def _get_actor(name: str) -> Any:
+    _expect_connection()
+    return ray.get_actor(name, NAMESPACE)
+
+
+def _expect_connection() -> None:
+    """Raises Gone when it was closed meanwhile: Ray would start a cluster of its own for who asks it all the same."""
+    if not ray.is_initialized():
+        raise Gone("the connection to Ray was closed")
 
 
 async def create(role: str, name: str, *arguments: Any, node_id: str | None = None) -> ActorRef:
@@ -217,7 +228,9 @@ def _create(role: str, name: str, arguments: Sequence[Any], node_id: str | None)
     if node_id is not None:
         options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id, soft=False)
     try:
-        handle = ray.remote(load(kind.actor)).options(**options).remote(*arguments)
+        started = ray.remote(load(kind.actor)).options(**options)  # which may import much
+        _expect_connection()
+        handle = started.remote(*arguments)
     except (*_LOST, ValueError) as error:  # ValueError: it died between Ray's look and Ray's answer
         raise Gone(str(error).partition("\n")[0]) from error
     return ActorRef(name, handle)

@@ -1,16 +1,21 @@
 """Evidence recall on a LoCoMo file, beside plain BM25 over its turns. Run by hand:
 
     python tests/benchmarks/evidence_recall.py LOCOMO.json [--mode embed] [--runtime local] [--graph-rows-min 256]
+        [--out RANKED.json] [--against RANKED.json]
 
 The unit is a turn: recall@n is the share of the turns annotated as evidence that are among the first n turn ids,
 averaged over the questions of categories 1 to 4 with usable evidence. A hit stands for its source turns, in order.
 
 Memories are written, closed and opened again before they are asked. With `--graph-rows-min` they have graphs from so
 many rows on, over trees and over the whole, which are built, stored and taken again; default sizes need none here.
+
+Two states of the code are compared by what one wrote with `--out` and the other is given `--against`: the gain at each
+depth, of all and of each conversation, with what nine in ten samples of the questions, drawn with replacement, lie in.
 """
 
 import argparse
 import json
+import random
 import re
 import statistics
 import sys
@@ -30,6 +35,7 @@ import memforest_ray as mf
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 DEPTHS = (5, 10, 20, 50)
 TURNS_MAX = 200
+SAMPLES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +105,37 @@ def settle(client: mf.Client, names: Sequence[str], within_s: float = 120) -> No
         threading.Event().wait(0.2)
 
 
+def shares(questions: Sequence[Question], ranked: Sequence[Sequence[str]], depth: int) -> list[float]:
+    """Of each question the part of its evidence that is among the first turns."""
+    return [
+        len(question.evidence & set(ids[:depth])) / len(question.evidence)
+        for question, ids in zip(questions, ranked, strict=True)
+    ]
+
+
 def report(name: str, questions: Sequence[Question], ranked: Sequence[Sequence[str]]) -> None:
     """One row of the table."""
-    cells = []
-    for depth in DEPTHS:
-        shares = [
-            len(question.evidence & set(ids[:depth])) / len(question.evidence)
-            for question, ids in zip(questions, ranked, strict=True)
-        ]
-        cells.append(f"{statistics.fmean(shares):.3f}")
+    cells = [f"{statistics.fmean(shares(questions, ranked, depth)):.3f}" for depth in DEPTHS]
     print(f"| {name} | {len(questions)} | {' | '.join(cells)} |", flush=True)
+
+
+def gain(now: Sequence[float], before: Sequence[float]) -> str:
+    """Mean gain over the same questions, and the 5th and 95th percentile of that of samples of them."""
+    gains = [mine - theirs for mine, theirs in zip(now, before, strict=True)]
+    drawn = random.Random(0)
+    means = sorted(statistics.fmean(drawn.choices(gains, k=len(gains))) for _ in range(SAMPLES))
+    return f"{statistics.fmean(gains):+.3f} [{means[SAMPLES // 20]:+.3f}, {means[-SAMPLES // 20]:+.3f}]"
+
+
+def compare(questions: Sequence[Question], ranked: Sequence[Sequence[str]], before: Sequence[Sequence[str]]) -> None:
+    """The table of gains: all, then each conversation."""
+    print(f"\n| gain | n | {' | '.join(f'r@{depth}' for depth in DEPTHS)} |\n|---|---|{'---|' * len(DEPTHS)}")
+    for name in ("all", *dict.fromkeys(question.conversation for question in questions)):
+        places = [place for place, each in enumerate(questions) if name in ("all", each.conversation)]
+        asked = [questions[place] for place in places]
+        mine, theirs = [ranked[place] for place in places], [before[place] for place in places]
+        cells = [gain(shares(asked, mine, depth), shares(asked, theirs, depth)) for depth in DEPTHS]
+        print(f"| {name} | {len(asked)} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -119,6 +146,8 @@ def main() -> None:
     parser.add_argument("--runtime", default="local")
     parser.add_argument("--k", type=int, default=TURNS_MAX, help="hits; more than 50 are looked for in everything")
     parser.add_argument("--graph-rows-min", type=int)
+    parser.add_argument("--out", type=Path, help="where to write the ranking")
+    parser.add_argument("--against", type=Path, help="a ranking that was written before")
     given = parser.parse_args()
     samples = json.loads(given.data.read_text("utf-8"))
     questions = [question for sample in samples for question in questions_of(sample)]
@@ -145,6 +174,13 @@ def main() -> None:
     for category, name in CATEGORIES.items():
         places = [place for place, question in enumerate(questions) if question.category == category]
         report(name, [questions[place] for place in places], [ranked[place] for place in places])
+    for user in names:
+        places = [place for place, question in enumerate(questions) if question.conversation == user]
+        report(user, [questions[place] for place in places], [ranked[place] for place in places])
+    if given.out:
+        given.out.write_text(json.dumps(ranked), "utf-8")
+    if given.against:
+        compare(questions, ranked, json.loads(given.against.read_text("utf-8")))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 from memforest_ray.facts.sessions import Session, Turn, admit
 from memforest_ray.forest.touched import read_touched, touched
 from memforest_ray.testing.forests import Forests
-from memforest_ray.trees import stored
+from memforest_ray.trees import stored, tree
 
 Say = Callable[..., Session]
 
@@ -31,7 +31,7 @@ async def test_speakers_and_what_is_named_in_a_word_or_two(forests: Forests, say
     await _remembered(forests, say)
     version = await forests.open().version()
     session = admit(_incoming(("BOB", "Is davis nice? Davis!"), ("Cid", "As New  York is."))).record
-    assert sorted(tree.scope for tree in touched(version, session)) == ["entity:bob", "entity:davis", "entity:new york"]
+    assert sorted(each.scope for each in touched(version, session)) == ["entity:bob", "entity:davis", "entity:new york"]
 
 
 async def test_only_these_are_read(forests: Forests, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +44,7 @@ async def test_only_these_are_read(forests: Forests, say: Say, monkeypatch: pyte
         read.append(scope)
         return plain(scope, *rest)
 
-    plain = stored.rebuild
+    plain = tree.rebuild
     monkeypatch.setattr(stored, "rebuild", rebuild)
     session = admit(_incoming(("Bob", "I like tea."))).record
     read_touched(version, session)
@@ -59,5 +59,5 @@ async def test_a_forgotten_turn_names_nobody(forests: Forests, say: Say) -> None
     forest = forests.open()
     await forest.forget(turns=["s0#0"])
     version = await forest.version()
-    found = {tree.scope for tree in touched(version, version.sessions[admit(say("s0", "x")).record.id])}
+    found = {each.scope for each in touched(version, version.sessions[admit(say("s0", "x")).record.id])}
     assert found == {"entity:ann", "entity:new york"}

@@ -71,7 +71,8 @@ def test_no_mean_is_made_below_a_vector_of_its_own() -> None:
     plain, some = (Index(DIMENSION).apply([*items, *_tree("a", [row.id for row in items], n)]) for n in (0, 2))
     own = some.nodes.table["own"]
     lengths = some.nodes.table["length"].view(np.float64)
-    assert (own >= 0).any() and (own < 0).any()
+    assert (own >= 0).any()
+    assert (own < 0).any()
     assert np.array_equal(lengths == 0, own >= 0)
     assert np.array_equal(some.own.blocks[0], some.nodes.vectors.rows(np.flatnonzero(own >= 0)).astype(np.float32))
     assert np.array_equal(some.nodes.table["embedded"], plain.nodes.table["embedded"])

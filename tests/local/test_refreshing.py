@@ -18,7 +18,7 @@ from memforest_ray.testing.extraction import ScriptedExtractor
 from memforest_ray.testing.forests import Forests, TestForest, check_forest, check_same, decided, residue
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.waiting import PATIENCE_S, until
-from memforest_ray.trees import stored
+from memforest_ray.trees import stored, tree
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.routing import session_scope
 
@@ -165,7 +165,7 @@ async def test_a_first_write_reads_the_trees_that_it_changes(
         read.append(scope)
         return plain(scope, *rest)
 
-    plain = stored.rebuild
+    plain = tree.rebuild
     monkeypatch.setattr(stored, "rebuild", rebuild)
     extractor.held = lambda cell: True
     forest = forests.open()

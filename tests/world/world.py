@@ -13,10 +13,8 @@ from functools import cache
 from itertools import count, pairwise
 from typing import Any
 
-from memforest_ray.client import AsyncClient
 from memforest_ray.commit.garbage import RETENTION_MS
 from memforest_ray.config import Settings, load_settings
-from memforest_ray.copying import merged
 from memforest_ray.errors import (
     Fenced,
     InvalidInput,
@@ -29,15 +27,11 @@ from memforest_ray.errors import (
     SessionConflict,
     StoreUnavailable,
 )
-from memforest_ray.forest.errands import LOAN_MS
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.local.driver import ForestDriver
 from memforest_ray.local.effects import Models
-from memforest_ray.local.runtime import LocalRuntime
 from memforest_ray.query.request import QueryRequest
-from memforest_ray.storage.store import ObjectStore
 from memforest_ray.testing.answers import ScriptedJudge, ScriptedSummarizer
-from memforest_ray.testing.clock import ManualClock, SeededRandom
+from memforest_ray.testing.clock import ManualClock
 from memforest_ray.testing.forests import check_forest, check_same
 from memforest_ray.testing.loop import Rates, SeededLoop
 from memforest_ray.testing.models import HashEmbedder
@@ -45,6 +39,7 @@ from memforest_ray.testing.store import FaultyStore, seeded
 from memforest_ray.trees.summaries import SelectionSummarizer
 from tests.world.chronicle import Chronicle, Town
 from tests.world.deeds import NAMES, Deed, Draw
+from tests.world.home import Home
 from tests.world.residue import left_of
 from tests.world.watch import Watch
 from tests.world.words import TinyExtractor, difference
@@ -83,55 +78,6 @@ class Resident:
     @property
     def user(self) -> UserId:
         return self.chronicle.user
-
-
-class Home(LocalRuntime):
-    """One process's runtime."""
-
-    def __init__(self, world: "World", store: ObjectStore) -> None:
-        chance = SeededRandom(world.rng.getrandbits(40))
-        self._world = world
-        super().__init__(world.settings, store, world.models, world.clock, chance)
-
-    def _driver(self, user: UserId) -> ForestDriver:
-        driver = super()._driver(user)
-        published = driver._published
-        # Few deltas make a merge: a world does not live long enough for eight.
-        published.log._fanout = 2
-        if "borrowed" not in vars(published):
-            published.borrowed = self._halting(published.borrowed)  # type: ignore[method-assign]
-            published.still_borrowed = self._halting(published.still_borrowed)  # type: ignore[method-assign]
-        return driver
-
-    def _halting(self, step: Callable[..., Awaitable[Any]]) -> Any:
-        """A step of a copy, after which the process often stands still: that is how copies outlive their pins."""
-
-        async def taken(*arguments: Any) -> Any:
-            done = await step(*arguments)
-            if self._world.chance(self._world.halts):
-                self._world.loop.stand_still(500)
-                self._world.clock.advance(self._world.rng.choice([1, LOAN_MS / 1000 + 1]))
-            return done
-
-        return taken
-
-    async def write(self, deed: Deed, seen: int, deadline_s: float) -> Any:
-        """One write, as a handle asks for it."""
-        if deed.verb == "merge":
-            settings = self._settings.model_copy(update={"call_deadline_s": deadline_s})
-            client = AsyncClient(settings, self, self._random)
-            asked = {"replacing": deed.arguments["replacing"], "wait": deed.arguments["wait"], "seen": seen}
-            return await merged(client, deed.user, deed.arguments["source"], deed.op, **asked)
-        return await self.call(deed.user, deed.verb, deed.arguments, op_id=deed.op, seen=seen, deadline_s=deadline_s)
-
-    async def version(self, user: UserId, seen: int) -> Any:
-        """The version that a read would get."""
-        driver = self._driver(user)
-        try:
-            return await driver.version(seen)
-        except Fenced:
-            self._retire(user, driver)
-            raise
 
 
 class World:
