@@ -6,33 +6,25 @@ retries what is safe to retry under one `op_id`, and sends the highest version i
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from copy import copy
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from memforest_ray.ambient import Random, SystemRandom
 from memforest_ray.config import Settings, load_settings
 from memforest_ray.errors import InvalidInput, MemForestError
-from memforest_ray.facts.sessions import Session
-from memforest_ray.forest import Forgotten, Receipt, Restored, Saved
-from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
-from memforest_ray.handles import AsyncUser, Progress, Told, checked_user
+from memforest_ray.handles import AsyncUser, Progress, checked_user
 from memforest_ray.handover import begun_here, on_a_loop, rest_of
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.policy import check, named_policy
-from memforest_ray.query.result import Answer, Result
 from memforest_ray.storage.open import open_store
-
-if TYPE_CHECKING:  # a client that asks for no snapshots loads nothing of the log
-    from memforest_ray.commit.journal import News
-    from memforest_ray.commit.snapshots import SnapshotInfo
-    from memforest_ray.forest.forecast import Forecast
 
 __all__ = ["AsyncClient", "AsyncUser", "Client", "Progress", "Runtime", "User", "connect", "connect_async"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 FORESTS_WARMED_AT_ONCE = 16
 """Of one `warm`: each reads its objects in parallel already."""
@@ -99,10 +91,6 @@ def connect(**given: Any) -> "Client":
     return Client(_settings(given))
 
 
-def _id_of(user: "str | User") -> UserId:
-    return checked_user(user) if isinstance(user, str) else user.id
-
-
 class AsyncClient:
     """The door for async applications; `async with` closes it."""
 
@@ -125,7 +113,10 @@ class AsyncClient:
         return AsyncUser(self, checked_user(user))
 
     def acting_for(self, principal: str) -> "AsyncClient":
-        """The same client for the calls of somebody else: what the policy in force is asked about. Close only one."""
+        """The same client for the calls of somebody else: what the policy in force is asked about.
+
+        Both share one connection: closing either closes it.
+        """
         return AsyncClient(self.settings.model_copy(update={"principal": principal}), self._runtime, self.random)
 
     async def users(self, prefix: str = "") -> AsyncIterator[str]:
@@ -169,6 +160,21 @@ class AsyncClient:
         await self.close()
 
 
+_Verb = Callable[Concatenate[AsyncUser, P], Coroutine[Any, Any, T]]
+
+
+def _blocking(verb: _Verb[P, T], *, soon: bool = False) -> Callable[Concatenate["User", P], T]:
+    """The verb for blocking code: same arguments, results and documentation. `soon`: it is likely answered soon."""
+
+    @wraps(verb)
+    def call(user: "User", /, *arguments: P.args, **options: P.kwargs) -> T:
+        work = verb(user._handle, *arguments, **options)
+        return user._client.read(work) if soon else user._client.run(work)
+
+    call.__qualname__ = f"User.{verb.__name__}"
+    return call
+
+
 class User:
     """One user's memory for blocking code; same verbs as `AsyncUser`. Pickles, also into Ray tasks."""
 
@@ -180,68 +186,30 @@ class User:
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self._client.settings, self.id)
 
-    def ingest(self, session: Session, **options: Any) -> Receipt:
-        return self._client.run(self._handle.ingest(session, **options))
+    def __repr__(self) -> str:
+        return f"User({self.id!r})"
 
-    def ingest_many(self, sessions: Iterable[Session], **options: Any) -> list[Receipt]:
-        return self._client.run(self._handle.ingest_many(sessions, **options))
-
-    def query(self, text: str, **options: Any) -> Result:
-        return self._client.read(self._handle.query(text, **options))
-
-    def ask(self, text: str, **options: Any) -> Answer:
-        return self._client.read(self._handle.ask(text, **options))
-
-    def forget(self, **what: Any) -> Forgotten:
-        return self._client.run(self._handle.forget(**what))
-
-    def merge_from(self, source: "str | User", **options: Any) -> Merged:
-        return self._client.run(self._handle.merge_from(_id_of(source), **options))
-
-    def merge_forecast(self, source: "str | User") -> "Forecast":
-        return self._client.read(self._handle.merge_forecast(_id_of(source)))
-
-    def changes(self, since: Told | int) -> "News":
-        return self._client.read(self._handle.changes(since))
-
-    def correct(self, fact: str, text: str, **options: Any) -> Corrected:
-        return self._client.run(self._handle.correct(fact, text, **options))
-
-    def resummarise(self, scope: str | None = None, **options: Any) -> Renewed:
-        return self._client.run(self._handle.resummarise(scope, **options))
-
-    def rescene(self, **options: Any) -> Renewed:
-        return self._client.run(self._handle.rescene(**options))
-
-    def rebuild(self, **options: Any) -> Renewed:
-        return self._client.run(self._handle.rebuild(**options))
-
-    def reembed(self, **options: Any) -> Reembedded:
-        return self._client.run(self._handle.reembed(**options))
-
-    def repair(self, **options: Any) -> Receipt:
-        return self._client.run(self._handle.repair(**options))
-
-    def save(self, name: str, **options: Any) -> Saved:
-        return self._client.run(self._handle.save(name, **options))
-
-    def restore(self, name: str, **options: Any) -> Restored:
-        return self._client.run(self._handle.restore(name, **options))
-
-    def snapshots(self) -> "list[SnapshotInfo]":
-        return self._client.read(self._handle.snapshots())
-
-    def delete_snapshot(self, name: str, **options: Any) -> None:
-        self._client.run(self._handle.delete_snapshot(name, **options))
-
-    def stats(self) -> dict[str, Any]:
-        return self._client.read(self._handle.stats())
-
-    def trees(self, **options: Any) -> list[dict[str, Any]]:
-        return self._client.read(self._handle.trees(**options))
-
-    def tree(self, scope: str, **options: Any) -> dict[str, Any]:
-        return self._client.read(self._handle.tree(scope, **options))
+    ingest = _blocking(AsyncUser.ingest)
+    ingest_many = _blocking(AsyncUser.ingest_many)
+    query = _blocking(AsyncUser.query, soon=True)
+    ask = _blocking(AsyncUser.ask, soon=True)
+    forget = _blocking(AsyncUser.forget)
+    merge_from = _blocking(AsyncUser.merge_from)
+    merge_forecast = _blocking(AsyncUser.merge_forecast, soon=True)
+    changes = _blocking(AsyncUser.changes, soon=True)
+    correct = _blocking(AsyncUser.correct)
+    resummarise = _blocking(AsyncUser.resummarise)
+    rescene = _blocking(AsyncUser.rescene)
+    rebuild = _blocking(AsyncUser.rebuild)
+    reembed = _blocking(AsyncUser.reembed)
+    repair = _blocking(AsyncUser.repair)
+    save = _blocking(AsyncUser.save)
+    restore = _blocking(AsyncUser.restore)
+    snapshots = _blocking(AsyncUser.snapshots, soon=True)
+    delete_snapshot = _blocking(AsyncUser.delete_snapshot)
+    stats = _blocking(AsyncUser.stats, soon=True)
+    trees = _blocking(AsyncUser.trees, soon=True)
+    tree = _blocking(AsyncUser.tree, soon=True)
 
 
 class Client:
@@ -297,7 +265,10 @@ class Client:
         return self.run(collect())
 
     def acting_for(self, principal: str) -> "Client":
-        """The same client for the calls of somebody else: what the policy in force is asked about. Close only one."""
+        """The same client for the calls of somebody else: what the policy in force is asked about.
+
+        Both share one connection: closing either closes it.
+        """
         other = copy(self)
         other.settings = self.settings.model_copy(update={"principal": principal})
         other._inner = self._inner.acting_for(principal)

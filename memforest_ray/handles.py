@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from memforest_ray.copying import Caller, merged
 from memforest_ray.errors import InvalidInput, MemForestError, VersionGone
@@ -13,7 +13,7 @@ from memforest_ray.forest import Forgotten, Receipt, Restored, Saved
 from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
 from memforest_ray.forest.intents import Wait
 from memforest_ray.ids import OpId, UserId
-from memforest_ray.query.request import QueryRequest
+from memforest_ray.query.request import QueryOptions, QueryRequest
 from memforest_ray.query.result import Answer, Result
 
 if TYPE_CHECKING:  # a client that asks for no snapshots loads nothing of the log
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # a client that asks for no snapshots loads nothing of the lo
     from memforest_ray.commit.snapshots import SnapshotInfo
     from memforest_ray.forest.forecast import Forecast
 
-__all__ = ["SESSIONS_IN_FLIGHT", "AsyncUser", "Progress", "Told", "checked_user", "user_of"]
+__all__ = ["SESSIONS_IN_FLIGHT", "AsyncUser", "Progress", "Told", "Whose", "checked_user", "user_of"]
 
 Progress = Callable[[int, int, Receipt | MemForestError], None]
 """Called after each session of `ingest_many`: sessions done, sessions in all, what became of this one."""
@@ -48,7 +48,14 @@ def checked_user(user: str) -> UserId:
     return UserId(user)
 
 
-def user_of(user: "str | AsyncUser") -> UserId:
+class Whose(Protocol):
+    """A handle, blocking or async."""
+
+    @property
+    def id(self) -> UserId: ...
+
+
+def user_of(user: str | Whose) -> UserId:
     """The id of a user, or of a handle."""
     return checked_user(user) if isinstance(user, str) else user.id
 
@@ -62,6 +69,9 @@ class AsyncUser:
         self._seen = 0
         self._seeing = threading.Lock()
         """Blocking code may share a handle among its threads."""
+
+    def __repr__(self) -> str:
+        return f"AsyncUser({self.id!r})"
 
     def _saw(self, version: int) -> None:
         """Nothing older will do from now on."""
@@ -149,7 +159,12 @@ class AsyncUser:
         return [outcome for outcome in outcomes if isinstance(outcome, Receipt)]
 
     async def query(
-        self, text: str, *, at_least: Told | int | None = None, snapshot: str | None = None, **options: Any
+        self,
+        text: str,
+        *,
+        at_least: Told | int | None = None,
+        snapshot: str | None = None,
+        **options: Unpack[QueryOptions],
     ) -> Result:
         """Evidence for `text`, best first.
 
@@ -172,7 +187,7 @@ class AsyncUser:
         at_least: Told | int | None = None,
         snapshot: str | None = None,
         on_text: Callable[[str], None] | None = None,
-        **options: Any,
+        **options: Unpack[QueryOptions],
     ) -> Answer:
         """An answer from the evidence alone, naming its sources, or "not in memory". Options are those of `query`.
 
@@ -222,7 +237,7 @@ class AsyncUser:
 
     async def merge_from(
         self,
-        source: "str | AsyncUser",
+        source: str | Whose,
         *,
         wait: Wait = "refreshed",
         replace: bool = False,
@@ -240,7 +255,7 @@ class AsyncUser:
         self._saw(told.version)
         return told
 
-    async def merge_forecast(self, source: "str | AsyncUser") -> "Forecast":
+    async def merge_forecast(self, source: str | Whose) -> "Forecast":
         """What `merge_from` would do: what joins, what is renamed, what conflicts. Changes nothing. Raises NotFound."""
         found: Forecast = await self._read("forecast", source=user_of(source))
         return found
@@ -352,5 +367,5 @@ def _copied(error: MemForestError, *notes: str, **detail: str) -> MemForestError
     return copied
 
 
-def _request(text: str, at_least: Told | int | None, options: dict[str, Any]) -> QueryRequest:
+def _request(text: str, at_least: Told | int | None, options: QueryOptions) -> QueryRequest:
     return QueryRequest.of(text, at_least=getattr(at_least, "version", at_least), **options)

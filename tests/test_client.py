@@ -1,6 +1,7 @@
 """Clients and handles: what they check, what they remember, what they say when something is wrong."""
 
 import asyncio
+import inspect
 import os
 import signal
 import threading
@@ -259,3 +260,12 @@ def test_an_interrupted_call_gives_back_what_it_holds(monkeypatch: pytest.Monkey
     with pytest.raises(KeyboardInterrupt), mf.connect(store="memory://held", runtime="local") as client:
         client.user("bob").merge_from("ann")
     assert runtime.deeds == ["gave back", "left"]
+
+
+@pytest.mark.parametrize("verb", sorted(name for name in vars(mf.AsyncUser) if not name.startswith("_")))
+def test_every_verb_is_there_for_blocking_code(verb: str) -> None:
+    """With the same parameters and the same documentation."""
+    blocking, awaited = getattr(mf.User, verb), getattr(mf.AsyncUser, verb)
+    assert inspect.signature(blocking) == inspect.signature(awaited)
+    assert (blocking.__doc__, blocking.__qualname__) == (awaited.__doc__, f"User.{verb}")
+    assert not inspect.iscoroutinefunction(blocking)

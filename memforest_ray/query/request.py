@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 from memforest_ray.errors import InvalidInput
 from memforest_ray.facts.candidates import Kind, Mention
@@ -11,7 +11,7 @@ from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.ids import SessionId
 from memforest_ray.trees.routing import FAMILIES, entity_key
 
-__all__ = ["FACT_KINDS", "KINDS", "K_MAX", "NO_FILTERS", "Filters", "QueryRequest"]
+__all__ = ["FACT_KINDS", "KINDS", "K_MAX", "NO_FILTERS", "Filters", "QueryOptions", "QueryRequest"]
 
 K_MAX: Final = 10_000
 """Most hits of one query: a bound on a mistake, far above any use."""
@@ -66,6 +66,29 @@ class Filters:
 
 NO_FILTERS: Final = Filters()
 """What filters nothing."""
+
+
+class QueryOptions(TypedDict, total=False):
+    """What a question may be asked with, as callers write it; see `AsyncUser.query`."""
+
+    k: int
+    mode: str
+    rerank: bool
+    expand: Literal["facts", "complete"]
+    as_of: TimeLike
+    since: TimeLike
+    until: TimeLike
+    asked: TimeLike
+    zone: str | None
+    families: Iterable[str]
+    kind: str | None
+    speaker: str | None
+    role: str | None
+    session: str | None
+    entity: str | None
+    metadata: Mapping[str, str] | None
+    token_budget: int | None
+    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
