@@ -58,7 +58,7 @@ class Client:
 
 @asynccontextmanager
 async def client(
-    *servers: ScriptedEndpoint, timeout_s: float = 5.0, permits: int = 64, **more: Any
+    *servers: ScriptedEndpoint, timeout_s: float = 60.0, permits: int = 64, **more: Any
 ) -> AsyncIterator[Client]:
     made: Client | None = None
     try:
