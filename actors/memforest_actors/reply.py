@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Awaitable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Literal
 
@@ -10,6 +11,9 @@ from ray import cloudpickle
 from memforest_ray.errors import InvalidInput, MemForestError
 
 __all__ = ["Answering", "Reply", "load", "opened", "reply_of", "unwrapped", "wrapped"]
+
+_SCRIPT = b"__main__"
+"""What the classes of a script are known by, which an actor has not got."""
 
 Reply = tuple[Literal["ok"], Any] | tuple[Literal["error"], MemForestError]
 
@@ -41,8 +45,12 @@ def opened(reply: Reply) -> Any:
 def wrapped(value: Any) -> bytes:
     """`value` as bytes, which Ray passes on as they are: it takes half a millisecond to take small objects apart.
 
-    By Ray's own pickler, so that classes travel which the caller's script defines.
+    By Ray's own pickler, which is slower, where classes have to travel that the caller's script defines.
     """
+    with suppress(pickle.PicklingError, AttributeError, TypeError):  # a class that was made in a function
+        plain = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        if _SCRIPT not in plain:
+            return plain
     data: bytes = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)  # type: ignore[no-untyped-call]
     return data
 

@@ -1,5 +1,7 @@
 """Replies of actors."""
 
+import sys
+
 import pytest
 
 from memforest_actors.reply import load, opened, reply_of, unwrapped, wrapped
@@ -50,6 +52,16 @@ def test_a_class_of_the_callers_script_travels() -> None:
 
     found = unwrapped(wrapped(Mine("x")))
     assert (found, type(found).__name__) == ("x", "Mine")
+
+
+def test_a_class_of_a_script_travels_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that the caller could name, but that an actor looks for in a script of its own."""
+    script = sys.modules["__main__"]
+    monkeypatch.setattr(script, "Ours", type("Ours", (str,), {"__module__": "__main__"}), raising=False)
+    data = wrapped(script.Ours("x"))
+    monkeypatch.delattr(script, "Ours")
+    found = unwrapped(data)
+    assert (found, type(found).__name__) == ("x", "Ours")
 
 
 @pytest.mark.parametrize("path", ["", "json", "json:nothing", "no_such_module:x", ":x"])
