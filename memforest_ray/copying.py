@@ -42,12 +42,12 @@ async def merged(
     asked = {"source": source, "replacing": replacing, "wait": wait}
     try:
         return await _copied(caller, user, source, op_id, asked, seen)
-    except NotFound as gone:
-        # It may have been done before there was nothing to copy any more: then that is told.
+    except (NotFound, Overloaded) as refusal:
+        # It may have been done before there was nothing to copy any more, or nothing to be had just now: that is told.
         try:
             told: Merged = await caller.call(user, "merge", asked, op_id=op_id, seen=seen)
         except Overloaded as error:
-            raise (gone if "loan" in error.detail else error) from error
+            raise (refusal if "loan" in error.detail else error) from error
         return told
 
 

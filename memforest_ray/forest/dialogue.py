@@ -314,11 +314,10 @@ class Dialogue:
             # What was forgotten where it came from may stand here all the same.
             said = (turn for turn in stored.turns if turn.hole is None)
             known -= {hole for turn in said for hole in self._holes(turn, former)}
-        if stored is not None:
-            known |= {turn.hole for turn in stored.turns if turn.hole}
-        if not known:
+        standing = {turn.hole for turn in stored.turns if turn.hole} if stored is not None else set()
+        if not (known or standing):
             return incoming, False
-        turns = tuple(self._emptied_if(turn, known, former) for turn in incoming.turns)
+        turns = tuple(self._emptied_if(turn, (standing, known), former) for turn in incoming.turns)
         return replace(incoming, turns=turns), any(turn.hole for turn in turns)
 
     def _holes(self, turn: TurnRecord, former: Sequence[Former]) -> Iterator[str]:
@@ -326,9 +325,13 @@ class Dialogue:
         yield self._hole(turn)
         yield from (hole_of(secret, unlabelled(turn, label)) for secret, _, label in former)
 
-    def _emptied_if(self, turn: TurnRecord, known: set[str], former: Sequence[Former]) -> TurnRecord:
-        """The hole that a turn has left, if its hash is among those known."""
-        hole = next((hole for hole in self._holes(turn, former) if hole in known), None)
+    def _emptied_if(self, turn: TurnRecord, known: Sequence[set[str]], former: Sequence[Former]) -> TurnRecord:
+        """The hole that a turn has left, if a hash of it is among those known: of the first that know one.
+
+        It may have been forgotten here and where it came from, and nobody can tell that two hashes are of one text.
+        """
+        hashes = [*self._holes(turn, former)]
+        hole = next((hole for holes in known for hole in hashes if hole in holes), None)
         return turn if hole is None else replace(self._emptied(turn), hole=hole)
 
     def _replace(self, incoming: SessionRecord) -> Admission:

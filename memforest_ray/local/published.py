@@ -17,7 +17,7 @@ from memforest_ray.commit.responses import Responses
 from memforest_ray.commit.snapshots import Rewrite
 from memforest_ray.commit.version import Birth, Version, load_sessions
 from memforest_ray.config import Settings
-from memforest_ray.errors import Fenced, MemForestError, OutcomeUnknown, StoreUnavailable
+from memforest_ray.errors import Fenced, InvalidInput, MemForestError, OutcomeUnknown, StoreUnavailable
 from memforest_ray.forest import snapshots
 from memforest_ray.forest.errands import LOAN_MS, Lend, Lent, Merge, Return, Returned
 from memforest_ray.forest.intents import Deleted, DeleteSnapshot, Forget, Restore, Save, Saved
@@ -407,10 +407,21 @@ class Published:
             if write.borrower not in version.copies:
                 await self.log.commit(Changes(puts={"copies": {write.borrower: version.number}}), [write.op_id])
                 self._version = replace(version, copies=version.copies.set(write.borrower, version.number))
-            expires_ms = self._clock.now_ms() + LOAN_MS
-            await self.log.pin(write.loan, expires_ms)
+            expires_ms = await self._pin(write.loan)
             self._renumber()
             return Lent(self.known().number, write.op_id, expires_ms)
+
+    async def _pin(self, loan: OpId) -> int:
+        """Until when it stands. What was over before its turn had come is made again: no fault of the borrower."""
+        while True:
+            expires_ms = self._clock.now_ms() + LOAN_MS
+            try:
+                await self.log.pin(loan, expires_ms)
+            except InvalidInput:
+                if self._clock.now_ms() < expires_ms:
+                    raise
+            else:
+                return expires_ms
 
     async def take_back(self, write: Return) -> Returned:
         """Let go of a pin. One of another owner is left to expire: nothing is claimed for it."""

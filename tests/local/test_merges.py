@@ -9,6 +9,7 @@ import pytest
 
 import memforest_ray as mf
 from memforest_ray.commit.journal import News
+from memforest_ray.commit.log import CommitLog
 from memforest_ray.forest.errands import (
     LOAN_MS,
     Correct,
@@ -386,3 +387,46 @@ async def test_a_merge_that_is_done_is_told_though_its_source_is_gone(world: Wor
     assert (await ann.merge_from("ben", op_id="merge")).version == told.version
     with pytest.raises(mf.NotFound):
         await ann.merge_from("ben")
+
+
+async def test_what_both_have_forgotten_is_no_conflict_when_it_is_sent_again(world: World, say: Say) -> None:
+    """A session stands here with the source's holes; its turns are known by our own hashes as well."""
+    ann, ben = world.client.user("ann"), world.client.user("ben")
+    said = ("I moved to Oslo.", "I like tea.", "I play chess.", "I sing.")
+    await ben.ingest(say("s1", *said[:2]))
+    await ann.merge_from("ben")
+    await ann.forget(session="ben/s1")
+    await ben.forget(session="s1")
+    await ben.ingest(say("s1", *said))
+    await ann.merge_from("ben", replace=True)
+    assert (await ann.ingest(say("ben/s1", said[0]))).duplicate
+    assert (await ann.ingest(say("ben/s1", *said, "I swim."))).facts_added == 1
+
+
+async def test_a_merge_that_is_done_is_told_though_nothing_can_be_lent(world: World, say: Say) -> None:
+    """Others copy the source just now, as many as may."""
+    ann, ben = world.client.user("ann"), world.client.user("ben")
+    await ben.ingest(say("s1", "I moved to Oslo."))
+    told = await ann.merge_from("ben", op_id="merge")
+    for number in range(16):
+        lend = {"loan": f"copy{number}", "borrower": "cal"}
+        await world.client.call(UserId("ben"), "lend", lend, op_id=OpId(f"lend{number}"), seen=0)
+    assert (await ann.merge_from("ben", op_id="merge")).version == told.version
+    with pytest.raises(mf.Overloaded, match="16 copies"):
+        await ann.merge_from("ben")
+
+
+async def test_a_pin_that_was_over_before_its_turn_came_is_made_again(
+    world: World, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process stood still in between: that is no fault of the call."""
+    await world.client.user("ben").ingest(say("s1", "I moved to Oslo."))
+    pin, late = CommitLog.pin, [LOAN_MS / 1000 + 1, 0.0]
+
+    async def pinned(log: CommitLog, loan: OpId, expires_ms: int) -> Any:
+        world.clock.advance(late.pop(0))
+        return await pin(log, loan, expires_ms)
+
+    monkeypatch.setattr(CommitLog, "pin", pinned)
+    assert (await world.client.user("ann").merge_from("ben")).sessions == 1
+    assert late == []

@@ -260,12 +260,13 @@ class State:
         sessions, origins = dict(self.sessions), dict(self.origins)
         for former, turns in source.sessions.items():
             name = f"{intent.user}/{former}"
-            taken = self._taken(name, self._filtered(name, turns))
+            filtered = self._filtered(name, turns)
+            taken = self._taken(name, filtered)
             if taken == self.sessions.get(name, ()):
                 continue
             sessions[name], origins[name] = taken, (intent.user, *source.origins.get(former, ()))
-            if all(taken):
-                del sessions[name], origins[name]
+            if all(taken) and (name not in self.sessions or self._parted(name, filtered)):
+                del sessions[name], origins[name]  # what stands here, if only in holes, may grow
         after = replace(
             self,
             sessions=sessions,

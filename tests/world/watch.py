@@ -113,8 +113,8 @@ class Watch:
 
     def _expect(self, deed: Deed, version: int, done: Any) -> None:
         versions = [each for life in range(self.chronicle.life + 1) for each in done.get((life, deed.op), ())]
-        if deed.verb in {"repair", "renew"} and not versions:
-            return  # there was nothing to do, or it was tried in vain: nothing has changed
+        if deed.verb in {"repair", "renew"} and version < min(versions, default=version + 1):
+            return  # there was nothing to do by then, or it was tried in vain: nothing had changed
         # Who waits for summaries is told of the version that holds them, too.
         later = deed.verb in {"ingest", "merge", "repair", "renew"} and any(
             each <= version <= self.chronicle.head for each in versions
