@@ -15,7 +15,7 @@ __all__ = ["AllowAll", "Policy", "TenantsApart", "check", "named_policy"]
 
 
 class Policy(Protocol):
-    """Decides. Quick, and the same for the same question: it is asked at every call."""
+    """Decides. Quick, and the same for the same question: it is asked at every call, from whatever thread makes it."""
 
     def allows(self, principal: str, verb: str, user: str) -> bool:
         """Whether `principal` may do `verb` to this user's memory.
