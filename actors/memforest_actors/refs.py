@@ -6,13 +6,13 @@ the call may or may not have been done.
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import ray
-from ray.actor import ActorHandle, exit_actor
+from ray.actor import exit_actor
 from ray.exceptions import (
     ActorDiedError,
     ActorUnschedulableError,
@@ -89,7 +89,13 @@ class ActorRef:
     """One actor, found by name. May be dead: only a call tells."""
 
     name: str
-    _handle: ActorHandle[Any]
+    _handle: Any
+    """Ray's; by its own type it has no methods."""
+    _answer: Any = field(init=False, repr=False, compare=False)
+    """Its method `answer`; a handle makes each anew whenever it is asked for one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_answer", self._handle.answer)
 
     async def call(self, method: str, *arguments: Any, timeout_s: float, patience: Patience = PATIENCE) -> Any:
         """The method's answer. Raises our errors, `Gone`, or `TimeoutError` after `timeout_s`.
@@ -98,9 +104,9 @@ class ActorRef:
         That is safe: a process that lives on is fenced by the store. Where no loop runs (`handover`) this thread is
         held until then.
         """
-        with _lost_as_gone():
-            sent = _sent(self._handle, "answer", wrapped((method, arguments)))
-            reply = await self._awaited(Arrival(sent), timeout_s, patience)
+        call = wrapped((method, arguments))
+        with _lost_as_gone:
+            reply = await self._awaited(Arrival(self._answer.remote(call)), timeout_s, patience)
         return opened(unwrapped(reply))
 
     async def _awaited(self, arrival: Arrival, timeout_s: float, patience: Patience) -> Any:
@@ -110,8 +116,9 @@ class ActorRef:
             if arrival.within(held_s):
                 return arrival.answer()
             await to_the_loop()
-        async with asyncio.timeout(timeout_s - held_s):
-            return await attended(arrival.awaited(), patience.probe_s - held_s, lambda: self._doubted(patience))
+        left_s = timeout_s - held_s
+        trusted_s = min(left_s, patience.probe_s - held_s)
+        return await attended(arrival.awaited(), trusted_s, lambda: self._doubted(patience, left_s - trusted_s))
 
     async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any:
         """The answer of a method that yields its text in pieces, and its reply last; each piece is told to `on_text`.
@@ -125,7 +132,15 @@ class ActorRef:
                 on_text(piece)
         raise Gone(f"actor {self.name} broke off")
 
-    async def _doubted(self, patience: Patience) -> Exception:
+    async def _doubted(self, patience: Patience, within_s: float) -> Exception:
+        """Why to wait no longer: the time is over, or the actor misses too many probes."""
+        if within_s > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    return await self._unresponsive(patience)
+        return TimeoutError()
+
+    async def _unresponsive(self, patience: Patience) -> Gone:
         """Probe the actor until it has missed too many probes in a row; it is dead then."""
         missed = 0
         while True:
@@ -138,8 +153,9 @@ class ActorRef:
     async def pid(self, within_s: float) -> int | None:
         """The actor's process; None if its event loop does not answer in time."""
         try:
-            async with asyncio.timeout(within_s):
-                process: int = await _answer(self._handle, "ping", ())
+            with _lost_as_gone:
+                async with asyncio.timeout(within_s):
+                    process: int = await self._handle.ping.remote()
         except (Gone, ClusterUnavailable, TimeoutError):
             return None
         return process
@@ -149,43 +165,38 @@ class ActorRef:
         ray.kill(self._handle)
 
 
-def _sent(handle: ActorHandle[Any], method: str, *arguments: Any) -> "ray.ObjectRef[Any]":
-    """A call that is on its way."""
-    sent: ray.ObjectRef[Any] = getattr(handle, method).remote(*arguments)
-    return sent
-
-
-async def _answer(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> Any:
-    """What the actor replies, Ray's own failures turned into `Gone`."""
-    with _lost_as_gone():
-        return await _sent(handle, method, *arguments)
-
-
-async def _pieces(handle: ActorHandle[Any], method: str, arguments: Sequence[Any]) -> AsyncIterator[Any]:
+async def _pieces(handle: Any, method: str, arguments: Sequence[Any]) -> AsyncIterator[Any]:
     """What the actor yields, one by one."""
-    with _lost_as_gone():
+    with _lost_as_gone:
         async for piece in getattr(handle, method).options(num_returns="streaming").remote(*arguments):
             yield await piece
 
 
-@contextmanager
-def _lost_as_gone() -> Iterator[None]:
+class _LostAsGone:
     """Ray's own failures as `Gone`, a bug in an actor as what it was."""
-    try:
-        yield
-    except _LOST as error:
-        if isinstance(error, ActorDiedError) and error.actor_init_failed:
-            raise _unborn(error) from error
-        raise Gone(str(error).partition("\n")[0]) from error
-    except RayTaskError as error:  # a bug in the actor: show what it was, and where
-        cause = getattr(error, "cause", None) or error
-        cause.add_note(_COLOUR.sub("", str(error)))
-        raise cause from None
-    except Exception as error:
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, _LOST):
+            if isinstance(error, ActorDiedError) and error.actor_init_failed:
+                raise _unborn(error) from error
+            raise Gone(_first_line(error)) from error
+        if isinstance(error, RayTaskError):  # a bug in the actor: show what it was, and where
+            cause = getattr(error, "cause", None) or error
+            cause.add_note(_COLOUR.sub("", str(error)))
+            raise cause from None
         # What Ray raises when it has let go of the handle of an actor that died: nothing was sent.
         if type(error) is Exception and _UNSENT in str(error):
-            raise Gone(str(error).partition("\n")[0]) from error
-        raise
+            raise Gone(_first_line(error)) from error
+
+
+_lost_as_gone = _LostAsGone()
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _unborn(error: ActorDiedError) -> ClusterUnavailable:
@@ -232,7 +243,7 @@ def _create(role: str, name: str, arguments: Sequence[Any], node_id: str | None)
         _expect_connection()
         handle = started.remote(*arguments)
     except (*_LOST, ValueError) as error:  # ValueError: it died between Ray's look and Ray's answer
-        raise Gone(str(error).partition("\n")[0]) from error
+        raise Gone(_first_line(error)) from error
     return ActorRef(name, handle)
 
 

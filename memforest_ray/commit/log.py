@@ -34,12 +34,12 @@ from memforest_ray.commit.snapshots import (
     Rewrite,
     SnapshotInfo,
     check_name,
-    find,
     find_settled,
+    listed,
     read_snapshot,
     saved_parts,
 )
-from memforest_ray.errors import InvalidInput, NotFound, Overloaded
+from memforest_ray.errors import InvalidInput, Overloaded
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.storage.store import ObjectStore
 
@@ -333,10 +333,7 @@ class CommitLog(Owner):
     async def key_of_snapshot(self, name: str) -> str:
         """The object that holds it now; for a reader too, with one request. Raises NotFound."""
         held = await read_manifest(self._store, self._keys)
-        saved = find(held.manifest, name) if held else None
-        if saved is None:
-            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
-        return saved.key
+        return listed(held.manifest if held else None, name).key
 
     async def read_snapshot(self, name: str) -> Loaded:
         """All rows of a snapshot; its manifest is the saved one. For a reader too.
@@ -348,20 +345,19 @@ class CommitLog(Owner):
         return await read_snapshot(self._store, self._keys, name)
 
     async def restore(self, name: str, *, kept: Collection[str] = ()) -> Changes:
-        """What to commit so that the rows are those of the snapshot again, but for the tables `kept`.
+        """What the owner commits so that the rows are those of the snapshot again, but for the tables `kept`.
 
         Nothing is changed here: the caller takes out what was forgotten since, and commits the rest.
 
         Raises:
             NotFound, CorruptState: as `read_snapshot`.
-            Fenced: another owner has written since we claimed it, or the user was deleted.
+            Fenced: it is not ours, or not any more: another owner has written, or the user was deleted.
             EmbeddingMismatch: the snapshot was saved with another embedder.
         """
         then = await self.read_snapshot(name)
         async with self._lane:
             now = await load(self._store, self._keys)
-            if self.owned:
-                self._expect_ours(now)
+            self._expect_ours(now)
         if then.manifest and now.manifest:
             check_fingerprint(then.manifest, now.manifest.fingerprint)
         return difference(now.tables, then.tables, kept=kept)
@@ -387,8 +383,7 @@ class CommitLog(Owner):
         held = await read_manifest(self._store, self._keys)
         if held and (done := find_settled(held.manifest, "delete", operation, name)):
             return done.version
-        if held is None or find(held.manifest, name) is None:
-            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
+        listed(held.manifest if held else None, name)
         return None
 
     async def pin(self, operation: OpId, expires_ms: int) -> Manifest:

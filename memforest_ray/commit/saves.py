@@ -19,12 +19,13 @@ from memforest_ray.commit.snapshots import (
     Snapshot,
     find,
     layered,
+    listed,
     load_snapshot,
     seal_snapshot,
     settled,
     unshared_parts,
 )
-from memforest_ray.errors import InvalidInput, NotFound
+from memforest_ray.errors import InvalidInput
 from memforest_ray.ids import OpId
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.store import ObjectStore
@@ -52,9 +53,7 @@ class Saves:
 
     async def drop(self, claim: Claim, name: str, operation: OpId, version: int) -> None:
         """Remove one, a damaged one too; `version` is what is told. Raises NotFound."""
-        old = find(claim.manifest, name)
-        if old is None:
-            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
+        old = listed(claim.manifest, name)
         after = await self._without(claim.manifest, old)
         await claim.replace(_settling(after, settled(old, "delete", operation, version)))
 

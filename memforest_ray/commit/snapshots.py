@@ -28,6 +28,7 @@ __all__ = [
     "find",
     "find_settled",
     "layered",
+    "listed",
     "load_snapshot",
     "read_snapshot",
     "saved_parts",
@@ -85,6 +86,14 @@ def check_name(name: str) -> None:
 def find(manifest: Manifest, name: str) -> Saved | None:
     """The snapshot of that name."""
     return next((saved for saved in manifest.saved if saved.name == name), None)
+
+
+def listed(manifest: Manifest | None, name: str) -> Saved:
+    """The snapshot of that name. Raises NotFound."""
+    saved = find(manifest, name) if manifest else None
+    if saved is None:
+        raise NotFound(f"there is no snapshot {name!r}; nothing was changed", what="snapshot", name=name)
+    return saved
 
 
 def settled(saved: Saved, deed: Deed, operation: OpId, version: int) -> Settled:
@@ -154,9 +163,7 @@ async def read_snapshot(store: ObjectStore, keys: UserKeys, name: str) -> Loaded
     damage: CorruptState | None = None
     for _ in range(_STARTS_MAX):
         held = await read_manifest(store, keys)
-        again = find(held.manifest, name) if held else None
-        if again is None:
-            raise NotFound(f"there is no snapshot {name!r}; nothing was changed", name=name)
+        again = listed(held.manifest if held else None, name)
         # Damage counts only if the manifest still lists the same object.
         if damage and again == saved:
             raise damage

@@ -144,8 +144,7 @@ class QueryRequest:
 
         Raises InvalidInput, naming the option that is unknown or of the wrong kind.
         """
-        known = {each.name for each in fields(cls)} - {"text", "as_of_ms", "since_ms", "until_ms", "base_ms", "filters"}
-        if unknown := sorted(bounds.keys() - known):
+        if unknown := sorted(bounds.keys() - _BOUNDS):
             raise InvalidInput(f"unknown option {unknown[0]!r} of a query")
         return cls(
             text=text,
@@ -178,6 +177,17 @@ class QueryRequest:
         for name in ("rerank", "explain"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"the option {name!r} is {getattr(self, name)!r}; it must be True or False")
+
+
+_BOUNDS: Final = {each.name for each in fields(QueryRequest)} - {
+    "text",
+    "as_of_ms",
+    "since_ms",
+    "until_ms",
+    "base_ms",
+    "filters",
+}
+"""The fields that callers name as they are."""
 
 
 def _is_whole(value: Any) -> bool:

@@ -1,10 +1,10 @@
 """What a query gives: hits in order, why there are none, and how they were found."""
 
-import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
+from itertools import starmap
 from operator import attrgetter
 from typing import Any, Final, Literal
 
@@ -55,9 +55,6 @@ class Hit:
     why: "Why | None" = None
     """What its score is made of, when that was asked for."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hit, _fields_of_hit(self)
-
     def to_json(self) -> dict[str, Any]:
         """As msgpack and JSON types."""
         return {
@@ -77,9 +74,6 @@ class Hit:
             "timely": self.timely,
             **({} if self.why is None else {"why": self.why.to_json()}),
         }
-
-
-_fields_of_hit: Final = attrgetter(*(field.name for field in fields(Hit)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +119,6 @@ class RecalledTree:
     """Similarity of its root."""
     fact: float
     """Best similarity of a fact in it."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RecalledTree, (self.scope, self.score, self.root, self.fact)
 
     def to_json(self) -> dict[str, Any]:
         return {"scope": self.scope, "score": self.score, "root": self.root, "fact": self.fact}
@@ -191,8 +182,10 @@ class Result:
     """Whether the question asks for nothing but what lies in a time, so that whatever does is an answer."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As one piece of bytes: what pickles answers between processes looks at every object in them in Python."""
-        return _result_of, (pickle.dumps(_fields_of_result(self), pickle.HIGHEST_PROTOCOL),)
+        """As plain tuples: of dozens of objects each costs a call in Python, on both sides of the wire."""
+        trace = self.trace
+        hits, trees = tuple(map(_of_hit, self.hits)), tuple(map(_of_tree, trace.trees))
+        return _remade, (self.version, hits, trace.mode, trees, _rest_of_trace(trace), _rest_of_result(self))
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -214,11 +207,27 @@ class Result:
         }
 
 
-_fields_of_result: Final = attrgetter(*(field.name for field in fields(Result)))
+def _values(kind: type[Any], after: int = 0) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads the fields of an object, in order, but for the first ones."""
+    return attrgetter(*(field.name for field in fields(kind)[after:]))
 
 
-def _result_of(body: bytes) -> Result:
-    return Result(*pickle.loads(body))
+_of_hit: Final = _values(Hit)
+_of_tree: Final = _values(RecalledTree)
+_rest_of_trace: Final = _values(Trace, after=2)
+_rest_of_result: Final = _values(Result, after=3)
+
+
+def _remade(
+    version: int,
+    hits: Iterable[tuple[Any, ...]],
+    mode: str,
+    trees: Iterable[tuple[Any, ...]],
+    rest_of_trace: tuple[Any, ...],
+    rest: tuple[Any, ...],
+) -> Result:
+    trace = Trace(mode, tuple(starmap(RecalledTree, trees)), *rest_of_trace)
+    return Result(version, tuple(starmap(Hit, hits)), trace, *rest)
 
 
 @dataclass(frozen=True, slots=True)

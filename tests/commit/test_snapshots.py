@@ -158,10 +158,14 @@ async def test_only_the_newest_writes_to_snapshots_are_remembered(
     assert await residue(store, "a secret name") == []
 
 
+@pytest.mark.parametrize("known", [False, True])
 async def test_a_restore_beside_a_deletion_is_fenced(
-    store: MemoryStore, owner: Own, row: Row, clock: ManualClock
+    store: MemoryStore, owner: Own, row: Row, clock: ManualClock, known: bool
 ) -> None:
-    """Deleted between the looks at the snapshot and at the present: neither embedder nor rows are to blame."""
+    """Deleted between the looks at the snapshot and at the present: neither embedder nor rows are to blame.
+
+    Also where another call of the same owner has found out meanwhile.
+    """
     log = await owner(store)
     await log.commit(row(1))
     await log.save("a")
@@ -170,6 +174,9 @@ async def test_a_restore_beside_a_deletion_is_fenced(
     async def read_slowly(name: str) -> Loaded:
         loaded = await read_snapshot(name)
         await delete_user(store, UserId("ann"), clock, SeededRandom(9))
+        if known:
+            with pytest.raises(Fenced):
+                await log.commit(row(2))
         return loaded
 
     log.read_snapshot = read_slowly  # type: ignore[method-assign]  # the deletion comes in between
