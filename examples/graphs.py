@@ -35,13 +35,13 @@ def sessions() -> list[mf.Session]:
     ]
 
 
-def settled(memory: mf.User, least: int) -> dict[str, int]:
+def settled(memory: mf.User, least: int) -> str:
     """What has become of the graphs, once so many are there."""
-    graphs: dict[str, int] = memory.stats()["graphs"]
+    graphs = memory.stats()["graphs"]
     while graphs["built"] + graphs["reused"] < least:
         time.sleep(0.05)  # noqa: TID251 - they are built beside, and tell nobody
         graphs = memory.stats()["graphs"]
-    return graphs
+    return f"{graphs['built']} graphs built, {graphs['reused']} reused, {graphs['damaged']} damaged"
 
 
 def main() -> None:

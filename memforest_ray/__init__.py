@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
     from memforest_ray.forest.forecast import Forecast
     from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved
-    from memforest_ray.forest.usage import Usage
+    from memforest_ray.forest.overviews import Stats, Tree, TreeCard, TreeNode
+    from memforest_ray.models.usage import Usage
     from memforest_ray.policy import Policy
     from memforest_ray.query.result import Answer, EmptyReason, Hit, Result
 
@@ -83,7 +84,11 @@ __all__ = [
     "SessionConflict",
     "Settings",
     "SnapshotInfo",
+    "Stats",
     "StoreUnavailable",
+    "Tree",
+    "TreeCard",
+    "TreeNode",
     "Turn",
     "Usage",
     "User",
@@ -105,7 +110,8 @@ _HOMES = (
     "forest.errands",
     "forest.forecast",
     "forest.intents",
-    "forest.usage",
+    "forest.overviews",
+    "models.usage",
     "policy",
     "query.result",
 )

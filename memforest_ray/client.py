@@ -215,7 +215,8 @@ class User:
 class Client:
     """The door for blocking code: an `AsyncClient` on an event loop of its own, in a thread. `with` closes it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, runtime: Runtime | None = None) -> None:
+        """`runtime`: what finds and calls forests; without it, the one that the settings name."""
         self.settings = settings
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memforest-client", daemon=True)
@@ -223,7 +224,7 @@ class Client:
         self._withdrawn: list[Coroutine[Any, Any, Any]] = []
         """Calls that were interrupted."""
         try:
-            runtime = _open_runtime(settings)
+            runtime = runtime or _open_runtime(settings)
             self._begins_here = getattr(runtime, "begins_anywhere", False)
             self._inner = AsyncClient(settings, runtime)
         except BaseException:

@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
     # Where
-    store: str = "file://~/.memforest/store"  # a user's memory must not depend on where he stands
+    store: str = "file://~/.memforest/store"  # a user's memory must not depend on the folder a command runs in
     runtime: Literal["ray", "local"] = "ray"
     address: str | None = None  # of a Ray cluster; None: RAY_ADDRESS, else `memforest up`'s, else one of our own
 
@@ -118,9 +118,6 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = "text"
     log_level: Literal["debug", "info", "warning", "error"] = "warning"  # `info` tells of every call
 
-    # A test double of the forest's driver, by dotted path; never set in production
-    driver: str = "memforest_ray.local:open_driver"
-
     @classmethod
     def settings_customise_sources(
         cls,
@@ -169,6 +166,7 @@ class Settings(BaseSettings):
 
     @property
     def cell_gap_ms(self) -> int:
+        """`cell_gap_hours` in milliseconds."""
         return round(self.cell_gap_hours * 3_600_000)
 
     @property
@@ -216,4 +214,9 @@ def _refuse_unknown_variables() -> None:
     known = {ENVIRONMENT_PREFIX + name.upper() for name in Settings.model_fields} | {_CONFIG_VARIABLE}
     unknown = sorted(name for name in os.environ if name.startswith(ENVIRONMENT_PREFIX) and name not in known)
     if unknown:
-        raise InvalidInput(f"unknown environment variable {unknown[0]}; known: {', '.join(sorted(known))}")
+        from difflib import get_close_matches  # noqa: PLC0415 - only for this message
+
+        names = {name.removeprefix(ENVIRONMENT_PREFIX): name for name in known}
+        near = get_close_matches(unknown[0].removeprefix(ENVIRONMENT_PREFIX), names, n=1)
+        hint = f"did you mean {names[near[0]]}?" if near else f"known: {', '.join(sorted(known))}"
+        raise InvalidInput(f"unknown environment variable {unknown[0]}; nothing was done; {hint}")

@@ -26,11 +26,14 @@ class Caller(Protocol):
     """Makes calls of forests."""
 
     @property
-    def random(self) -> Random: ...
+    def random(self) -> Random:
+        """Draws operation ids."""
 
-    async def call(
-        self, user: UserId, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int
-    ) -> Any: ...
+    async def call(self, user: UserId, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any:
+        """What the forest of `user` answers: a write where there is an `op_id`, else a read of version `seen` or newer.
+
+        Raises errors of `memforest_ray.errors`.
+        """
 
 
 async def merged(

@@ -20,7 +20,7 @@ A message says what happened, what was kept and what to do. Errors cross process
 """
 
 import re
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 __all__ = [
     "ClusterUnavailable",
@@ -39,6 +39,9 @@ __all__ = [
     "StoreUnavailable",
     "VersionGone",
 ]
+
+What = Literal["user", "session", "turn", "fact", "tree", "snapshot", "origin"]
+"""What can be asked for and not be there; a user is there who has a memory, an origin is whom it was merged from."""
 
 
 class MemForestError(Exception):
@@ -59,6 +62,7 @@ class MemForestError(Exception):
 
     @classmethod
     def of(cls, message: str, detail: dict[str, Any]) -> Self:
+        """The error of this type with these parts: how it comes back from another process."""
         return cls(message, **detail)
 
 
@@ -79,9 +83,19 @@ class SessionConflict(MemForestError):
 
 
 class NotFound(MemForestError):
-    """Nothing of that name exists."""
+    """Nothing of that name exists; `what` says what was looked for."""
 
     kind = "not_found"
+
+    def __init__(self, message: str, *, what: What | None = None, **detail: Any) -> None:
+        super().__init__(message, **({} if what is None else {"what": what}), **detail)
+        self.what = what
+
+    @classmethod
+    def memory(cls, user: str, purpose: str = "", *, so: str = "nothing was changed") -> Self:
+        """There is no memory of `user`; `purpose` is what it was wanted for ("save"), `so` what came of that."""
+        why = f", so there is nothing to {purpose}" if purpose else ""
+        return cls(f"user {user!r} has no memory{why}; {so}", what="user", user=user)
 
 
 class Denied(MemForestError):
@@ -97,6 +111,7 @@ class Overloaded(MemForestError):
 
     @property
     def retry_after(self) -> float:
+        """Seconds to wait before the same call is made again."""
         return float(self.detail.get("retry_after", 1.0))
 
 
@@ -131,6 +146,7 @@ class OutcomeUnknown(MemForestError):
 
     @property
     def op_id(self) -> str:
+        """The operation to ask again under; empty where the error does not name one."""
         return str(self.detail.get("op_id", ""))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a client that asks for no snapshots loads nothing of the lo
     from memforest_ray.commit.journal import News
     from memforest_ray.commit.snapshots import SnapshotInfo
     from memforest_ray.forest.forecast import Forecast
+    from memforest_ray.forest.overviews import Stats, Tree, TreeCard
 
 __all__ = ["SESSIONS_IN_FLIGHT", "AsyncUser", "Progress", "Told", "Whose", "checked_user", "user_of"]
 
@@ -36,13 +37,14 @@ class Told(Protocol):
     """What a write was answered."""
 
     @property
-    def version(self) -> int: ...
+    def version(self) -> int:
+        """The version that holds the write."""
 
 
 def checked_user(user: str) -> UserId:
     """Any text is a user id, but not an empty or an endless one. Raises InvalidInput."""
     if not isinstance(user, str) or not user:
-        raise InvalidInput(f"a user id must be a text that is not empty, not {user!r}; nothing was done")
+        raise InvalidInput(f"a user id must be non-empty text, not {user!r}; nothing was done")
     if len(user.encode("utf-8", "surrogatepass")) > USER_ID_BYTES_MAX:
         raise InvalidInput(f"a user id has at most {USER_ID_BYTES_MAX} bytes in UTF-8; nothing was done")
     return UserId(user)
@@ -52,7 +54,8 @@ class Whose(Protocol):
     """A handle, blocking or async."""
 
     @property
-    def id(self) -> UserId: ...
+    def id(self) -> UserId:
+        """Whose memory it is."""
 
 
 def user_of(user: str | Whose) -> UserId:
@@ -85,13 +88,13 @@ class AsyncUser:
         least = request.at_least or 0
         if snapshot is not None and least:
             raise InvalidInput(
-                "at_least and snapshot cannot be combined: a snapshot gets no newer; name one of the two"
+                "at_least and snapshot cannot be combined: a snapshot never gets newer; give one of the two"
             )
         asked = {"request": request, **more, **({} if snapshot is None else {"snapshot": snapshot})}
         found = await self._client.call(self.id, verb, asked, op_id=None, seen=max(self._seen, least))
         held = found.result if isinstance(found, Answer) else found
         if held is not None and held.version < least:
-            raise VersionGone(f"this memory is at version {held.version}; there is no version {least} of it")
+            raise VersionGone(f"this memory is at version {held.version}; version {least} does not exist")
         return found
 
     async def _write(self, verb: str, op_id: str | None, **arguments: Any) -> Any:
@@ -231,7 +234,7 @@ class AsyncUser:
         return report
 
     async def repair(self, *, op_id: str | None = None) -> Receipt:
-        """Retry failed cells and stale summaries."""
+        """Retry what failed: cells that no model could read, verdicts, summaries. Without any, nothing is written."""
         receipt: Receipt = await self._write("repair", op_id)
         return receipt
 
@@ -243,7 +246,7 @@ class AsyncUser:
         replace: bool = False,
         op_id: str | None = None,
     ) -> Merged:
-        """Take over another user's memory, by reuse: his sessions as `<source>/<id>`, speakers without a name as
+        """Take over another user's memory, by reuse: their sessions as `<source>/<id>`, speakers without a name as
         `<source>/<role>`; people, and what they speak of, meet by name. Again later: what is new since.
 
         What either has forgotten or withheld stays so. `wait`: as for `ingest`. Raises NotFound, SessionConflict (a
@@ -297,12 +300,17 @@ class AsyncUser:
         return done
 
     async def rescene(self, *, op_id: str | None = None) -> Renewed:
-        """Cluster all facts into scenes anew, in the order in which they were said."""
+        """Cluster all facts into scenes anew, in the order in which they were said. Raises NotFound, InvalidInput (this
+        memory has no scene trees).
+        """
         done: Renewed = await self._write("renew", op_id, what="rescene")
         return done
 
     async def rebuild(self, *, op_id: str | None = None) -> Renewed:
-        """Make all derived state anew from dialogue, candidates and verdicts: trees, scenes, summaries, vectors."""
+        """Make all derived state anew from dialogue, candidates and verdicts: trees, scenes, summaries, vectors.
+
+        Raises NotFound.
+        """
         done: Renewed = await self._write("renew", op_id, what="rebuild")
         return done
 
@@ -341,19 +349,19 @@ class AsyncUser:
         """Let go of what is kept under `name`. Raises NotFound."""
         await self._write("delete_snapshot", op_id, name=name)
 
-    async def stats(self) -> dict[str, Any]:
+    async def stats(self) -> "Stats":
         """Counts of what the forest holds, and of what it has cost."""
-        counts: dict[str, Any] = await self._read("stats")
+        counts: Stats = await self._read("stats")
         return counts
 
-    async def trees(self, *, snapshot: str | None = None) -> list[dict[str, Any]]:
+    async def trees(self, *, snapshot: str | None = None) -> "list[TreeCard]":
         """One card per tree: scope, label, leaves, height, time range, summary. `snapshot`: see `query`."""
-        cards: list[dict[str, Any]] = await self._read("trees", snapshot=snapshot)
+        cards: list[TreeCard] = await self._read("trees", snapshot=snapshot)
         return cards
 
-    async def tree(self, scope: str, *, snapshot: str | None = None) -> dict[str, Any]:
+    async def tree(self, scope: str, *, snapshot: str | None = None) -> "Tree":
         """One tree, nested: each node's interval, count, summary and children. Raises NotFound."""
-        nodes: dict[str, Any] = await self._read("tree", scope=scope, snapshot=snapshot)
+        nodes: Tree = await self._read("tree", scope=scope, snapshot=snapshot)
         return nodes
 
 

@@ -23,7 +23,10 @@ UserId = NewType("UserId", str)
 SessionId = NewType("SessionId", str)
 TurnId = NewType("TurnId", str)
 CellId = NewType("CellId", str)
-"""`c` + 20 hex digits, of the session id, the cell's place and its text."""
+"""`c` + 20 hex digits, of the session id, the cell's place and its text.
+
+Of a later part of a long turn `cx` + 7 digits, the character at which it begins, + 12 of the same digest.
+"""
 MentionId = NewType("MentionId", str)
 """`m` + 20 hex digits, of the cell and the candidate's number in it."""
 AtomId = NewType("AtomId", str)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 
 from memforest_ray.errors import MemForestError
+from memforest_ray.ids import UserId, user_hash
 
 __all__ = ["LogFormat", "LogLevel", "bound", "configure"]
 
@@ -93,8 +94,14 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
     return fields
 
 
+def _message(error: MemForestError) -> str:
+    """What our own error says, with the user whom it names as a hash."""
+    user = error.detail.get("user")
+    return error.message.replace(repr(user), user_hash(UserId(user))[:12]) if isinstance(user, str) else error.message
+
+
 def _failure(error: BaseException) -> dict[str, Any]:
     """What went wrong and where. Only messages of our own errors: others may quote what was said in a dialogue."""
     frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    told = {"kind": error.kind, "message": error.message} if isinstance(error, MemForestError) else {}
+    told = {"kind": error.kind, "message": _message(error)} if isinstance(error, MemForestError) else {}
     return {"type": type(error).__name__, **told, "frames": frames}

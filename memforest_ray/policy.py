@@ -59,7 +59,7 @@ def check(policy: Policy, principal: str, verb: str, user: str) -> None:
     """Raises Denied."""
     if not policy.allows(principal, verb, user):
         raise Denied(
-            f"{principal or 'nobody in particular'} may not {verb} the memory of {user!r}; nothing was done",
+            f"{principal or 'an unnamed principal'} may not {verb} the memory of {user!r}; nothing was done",
             principal=principal,
             verb=verb,
             user=user,

@@ -1,10 +1,14 @@
 """What holds for all tests: none is timed, and a failure of a property can be repeated."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from memforest_ray.ids import ScopeId
+from memforest_ray.trees import stored, tree
+from memforest_ray.trees.tree import MemTree
 from tests.spreading import Spread
 from tests.storage import azurite
 from tests.storage.s3 import ENVIRONMENT, S3Server
@@ -17,6 +21,19 @@ settings.load_profile("memforest")
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Spread:
     """With `-n`: which tests run in which process."""
     return Spread(config, log)
+
+
+@pytest.fixture
+def trees_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Scopes of the trees whose nodes are read, from now on; clear it to begin anew."""
+    read: list[str] = []
+
+    def rebuild(scope: ScopeId, *rest: Any) -> MemTree:
+        read.append(scope)
+        return tree.rebuild(scope, *rest)
+
+    monkeypatch.setattr(stored, "rebuild", rebuild)
+    return read
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import memforest_ray as mf
-from memforest_ray import client as client_module
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.handover import to_the_loop
 from memforest_ray.local import LocalRuntime, Models
@@ -39,7 +38,7 @@ async def test_a_version_that_is_not_there_is_not_answered(client: mf.AsyncClien
     receipt = await bob.ingest(_session("s1"))
     assert [hit.text for hit in await bob.query("tea", k=1, at_least=receipt)] == ["Bob likes tea."]
     for verb in (bob.query, bob.ask):
-        with pytest.raises(mf.VersionGone, match=f"at version {receipt.version}; there is no version 99 of it"):
+        with pytest.raises(mf.VersionGone, match=f"at version {receipt.version}; version 99 does not exist"):
             await verb("tea", at_least=99)
 
 
@@ -140,7 +139,7 @@ async def test_a_kept_state_is_asked_without_restoring_it(client: mf.AsyncClient
     assert (await bob.query("Where is Oslo?", at_least=receipt)).version == receipt.version
     assert len(await bob.trees(snapshot="old")) < len(await bob.trees())
     assert (await bob.tree("session:s1", snapshot="old")) == (await bob.tree("session:s1"))
-    with pytest.raises(mf.InvalidInput, match="a snapshot gets no newer"):
+    with pytest.raises(mf.InvalidInput, match="a snapshot never gets newer"):
         await bob.query("Where is Oslo?", snapshot="old", at_least=receipt)
     with pytest.raises(mf.NotFound, match="no snapshot 'new'"):
         await bob.ask("Where is Oslo?", snapshot="new")
@@ -172,7 +171,7 @@ class _Anywhere:
 
     begins_anywhere = True
 
-    async def call(self, _: str, verb: str, arguments: Any, **__: Any) -> list[threading.Thread]:
+    async def call(self, user: str, verb: str, arguments: Any, **_: Any) -> list[threading.Thread]:
         threads = [threading.current_thread()]
         if arguments["snapshot"] is not None:
             await to_the_loop()
@@ -191,21 +190,19 @@ class _Anywhere:
         """Nothing is held."""
 
 
-@pytest.fixture
-def threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients have calls told in which threads they were."""
-    monkeypatch.setattr(client_module, "_open_runtime", lambda _: _Anywhere())
+def _told_threads() -> mf.Client:
+    """A client whose calls tell in which threads they were."""
+    return mf.Client(mf.Settings(store="memory://threads"), _Anywhere())
 
 
 def _places(client: mf.Client, snapshot: str | None = None) -> list[Any]:
     return list(client.user("bob").trees(snapshot=snapshot))
 
 
-@pytest.mark.usefixtures("threads")
 def test_a_read_begins_where_it_is_made() -> None:
     """And goes on on the client's loop if it asks for one; its error comes here."""
     here = threading.current_thread()
-    with mf.connect(store="memory://threads") as client:
+    with _told_threads() as client:
         assert _places(client) == [here]
         began, ended = _places(client, "old")
         assert (began, ended.name) == (here, "memforest-client")
@@ -213,17 +210,15 @@ def test_a_read_begins_where_it_is_made() -> None:
             _places(client, "bad")
 
 
-@pytest.mark.usefixtures("threads")
 async def test_where_a_loop_runs_a_read_does_not_begin() -> None:
     """A blocking call from a coroutine is carried to the client's own loop: this one cannot be waited with."""
-    with mf.connect(store="memory://threads") as client:
+    with _told_threads() as client:
         assert [place.name for place in _places(client)] == ["memforest-client"]
 
 
-@pytest.mark.usefixtures("threads")
 def test_a_read_of_a_closed_client_does_not_begin() -> None:
     """It is named, as ever."""
-    with mf.connect(store="memory://threads") as client:
+    with _told_threads() as client:
         assert len(_places(client)) == 1
     with pytest.raises(mf.InvalidInput, match="this client is closed"):
         _places(client)
@@ -253,11 +248,11 @@ class _Holding:
         self.deeds.append("left")
 
 
-def test_an_interrupted_call_gives_back_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_call_gives_back_what_it_holds() -> None:
     """While the runtime is still there: a memory that is pinned for a merge could not be erased from else."""
     runtime = _Holding()
-    monkeypatch.setattr(client_module, "_open_runtime", lambda _: runtime)
-    with pytest.raises(KeyboardInterrupt), mf.connect(store="memory://held", runtime="local") as client:
+    settings = mf.Settings(store="memory://held")
+    with pytest.raises(KeyboardInterrupt), mf.Client(settings, runtime) as client:
         client.user("bob").merge_from("ann")
     assert runtime.deeds == ["gave back", "left"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from memforest_ray.ambient import SystemClock, SystemRandom
 from memforest_ray.config import Settings
-from memforest_ray.errors import MemForestError, StoreUnavailable
+from memforest_ray.errors import MemForestError, NotFound, StoreUnavailable
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import OpId, UserId, user_hash
@@ -66,16 +66,21 @@ def test_a_failure_tells_where_and_not_what_was_said(lines: Lines) -> None:
     def fail(error: Exception) -> None:
         raise error
 
-    for error in (ValueError(f"cannot parse {SECRET!r}"), StoreUnavailable("the store does not answer")):
+    unknown = NotFound.memory("ann@example.org")
+    for error in (ValueError(f"cannot parse {SECRET!r}"), StoreUnavailable("the store does not answer"), unknown):
         try:
             fail(error)
         except (ValueError, MemForestError) as raised:
             logging.getLogger("memforest").error("it failed", exc_info=raised)
-    first, second = lines()
+    first, second, third = lines()
     assert SECRET not in json.dumps(first)
     assert first["error"]["type"] == "ValueError"
     assert first["error"]["frames"][-1].startswith("test_logs.py:")
     assert (second["error"]["kind"], second["error"]["message"]) == ("store_unavailable", "the store does not answer")
+    assert (
+        third["error"]["message"]
+        == f"user {user_hash(UserId('ann@example.org'))[:12]} has no memory; nothing was changed"
+    )
 
 
 def test_text_lines(capsys: pytest.CaptureFixture[str], lines: Lines) -> None:

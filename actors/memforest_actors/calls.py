@@ -60,7 +60,8 @@ class _Call:
         tried = f"{self.verb} had no answer within {deadline_s:g} s ({self.last})"
         if self.op_id is not None and self.begun:
             return OutcomeUnknown(
-                f"{tried}; it may or may not have been done; ask again with op_id={self.op_id!r}, it is done once",
+                f"{tried}; it may or may not have been done; "
+                f"make the same call again with op_id={self.op_id!r}: it is done only once",
                 op_id=self.op_id,
             )
         return ClusterUnavailable(f"{tried}; nothing was changed; try again")

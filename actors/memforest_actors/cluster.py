@@ -34,8 +34,8 @@ def connect(settings: Settings, components: Components = OFFLINE, patience: Pati
     store = open_store(settings.store)
     if store.url.startswith("memory://"):
         raise InvalidInput(
-            "memory:// lives in one process, the actors are others; nothing was done; name another store, "
-            'or use runtime="local"'
+            "a memory:// store lives in one process, and the actors run in others; nothing was done; "
+            'name another store, or use runtime="local"'
         )
     _CONNECTION.acquire(settings, components)
     return RayRuntime(store, settings.model_copy(update={"store": store.url}), components, patience)
@@ -125,7 +125,7 @@ def _cluster_to_join(settings: Settings) -> tuple[str | None, str | None]:
         return (None, auth_mode_here()) if warm is None else (warm.address, warm.auth_mode)
     if "://" in address:
         raise InvalidInput(
-            f"{address}: Ray Client is not supported, it loses calls; nothing was done; name the head's own "
+            f"{address}: Ray Client is not supported because it loses calls; nothing was done; name the head's own "
             "address (host:port), or run inside the cluster (`ray job submit`)"
         )
     if address == "local":
@@ -188,7 +188,7 @@ class RayRuntime:
         return await all_users(self._store, prefix)
 
     async def delete_user(self, user: UserId) -> list[UserId]:
-        """Have the user's actor leave, then remove everything of his from the store; who holds a copy of it.
+        """Have the user's actor leave, then remove everything of theirs from the store; who holds a copy of it.
 
         Raises NotFound.
         """

@@ -140,5 +140,5 @@ def private_folder() -> Path:
     except OSError as error:
         raise ClusterUnavailable(f"{folder} cannot be made ({error}); nothing was started") from error
     if owner != os.getuid() or folder.is_symlink():
-        raise ClusterUnavailable(f"{folder} belongs to somebody else; nothing was started; remove it")
+        raise ClusterUnavailable(f"{folder} belongs to another account; nothing was started; remove it")
     return folder

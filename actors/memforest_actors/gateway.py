@@ -19,7 +19,8 @@ from memforest_ray.facts.candidates import CellInput
 from memforest_ray.facts.verdicts import Judge, Question
 from memforest_ray.local.models import OpenModels, shared
 from memforest_ray.logs import configure
-from memforest_ray.models.chat import ChatModel, ChatRequest, ChatUsage, streamed
+from memforest_ray.models.chat import ChatModel, ChatRequest, streamed
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.summaries import SummaryRequest
 
 __all__ = ["GatewayActor"]
@@ -82,7 +83,7 @@ class GatewayActor(Answering):
             chat, usage = _there(shared((await self._opened()).models, owner).chat), None
             with self._metrics.in_flight("chat", 1):
                 async for piece in streamed(chat, request):
-                    if isinstance(piece, ChatUsage):
+                    if isinstance(piece, Usage):
                         usage = piece
                     else:
                         yield piece

@@ -181,7 +181,7 @@ def _last_words(process: "subprocess.Popen[bytes]", log: Path) -> str:
     _hang_up(process)
     process.wait()
     lines = log.read_text(errors="replace").strip().splitlines()
-    return f"{lines[-1] if lines else 'it gave no reason'} (all of it: {log})"
+    return f"{lines[-1] if lines else 'it gave no reason'} (full log: {log})"
 
 
 def _hang_up(process: "subprocess.Popen[bytes]") -> None:

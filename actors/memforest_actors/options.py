@@ -126,13 +126,17 @@ PATIENCE = Patience()
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Who extracts, summarises and embeds: `module:function` each, called with the settings, inside the pools."""
+    """Who extracts, summarises and embeds: `module:function` each, called with the settings, inside the pools. And who
+    drives a forest.
+    """
 
     extractor: str = "memforest_actors.offline:extractor"
     summarizer: str = "memforest_actors.offline:summarizer"
     embedder: str = "memforest_actors.offline:embedder"
     gateway: str = "memforest_actors.online:gateway"
     """What is behind endpoints, where `settings` name any; called with the number of gateways, too."""
+    driver: str = "memforest_ray.local:open_driver"
+    """What the actor of a forest runs; called with user, settings and models, inside the actor."""
 
     def of(self, role: PoolRole) -> str:
         return {

@@ -31,13 +31,17 @@ class Member(Protocol):
     """One actor of a pool, as `refs.ActorRef`."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the cluster knows it by."""
 
-    async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any: ...
+    async def call(self, method: str, *arguments: Any, timeout_s: float) -> Any:
+        """What a method returns. Raises our errors; Gone; TimeoutError after `timeout_s`."""
 
-    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any: ...
+    async def tell(self, on_text: Callable[[str], None], method: str, *arguments: Any, timeout_s: float) -> Any:
+        """As `call`, of a method that also tells pieces of its answer while it is made."""
 
-    async def pid(self, within_s: float) -> int | None: ...
+    async def pid(self, within_s: float) -> int | None:
+        """Its process, or None where it does not say so in time."""
 
 
 SILENCES_MAX = 2
@@ -135,10 +139,10 @@ class Pool:
                 lost += 1
                 self._quarantine(seat, member)
                 if not repeatable():
-                    raise self._unavailable("one of its processes was lost while it answered") from None
+                    raise self._unavailable("one of its processes died while it answered") from None
             finally:
                 seat.outstanding -= 1
-        raise self._unavailable(f"{lost} of its processes were lost under one call")
+        raise self._unavailable(f"{lost} of its processes died during one call")
 
     async def _asked(self, member: Member, patient: bool, method: str, arguments: Sequence[Any]) -> Any:
         """A member's answer. Where others could be asked, one that does not even answer pings is not waited for: a
@@ -238,7 +242,7 @@ async def open_pool(role: PoolRole, components: Components, settings: Settings, 
         async def found() -> Member:
             nodes = await refs.nodes()
             if not nodes:
-                raise Gone("the cluster has no node that could host a process")
+                raise Gone("no node of the cluster can host a process")
             return await member_of(node_id if node_id in nodes else nodes[_some(len(nodes), random)])
 
         return found

@@ -13,8 +13,9 @@ from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.facts.verdicts import Judgement, Question
 from memforest_ray.local.driver import Models
 from memforest_ray.local.models import URGENT_TEXTS_MAX
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.embedder import Fingerprint, Vectors
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.summaries import Source, SummaryReply, SummaryRequest
 
 __all__ = ["PooledChat", "PooledEmbedder", "PooledExtractor", "PooledJudge", "PooledSummarizer", "open_models"]
@@ -139,7 +140,7 @@ class PooledChat:
         replies: list[ChatReply] = await self._pool.call("chat", list(requests), self._owner)
         return replies
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The answer's text, piece by piece, and what it has cost last. Raises LLMUnavailable, ClusterUnavailable."""
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
         telling = asyncio.create_task(self._pool.tell(pieces.put_nowait, "tell", request, self._owner))
@@ -147,7 +148,7 @@ class PooledChat:
         try:
             while (piece := await pieces.get()) is not None:
                 yield piece
-            if isinstance(usage := await telling, ChatUsage):
+            if isinstance(usage := await telling, Usage):
                 yield usage
         finally:
             telling.cancel()

@@ -34,9 +34,11 @@ COUNTED_AFTER_S = 0.005
 class Driver(Protocol):
     """What drives a forest: `memforest_ray.local.ForestDriver`."""
 
-    async def call(self, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any: ...
+    async def call(self, verb: str, arguments: dict[str, Any], *, op_id: OpId | None, seen: int) -> Any:
+        """Do a verb: a write where there is an `op_id`. Raises errors of `memforest_ray.errors`."""
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Answer what was begun, leave a checkpoint. Raises StoreUnavailable."""
 
     @property
     def waiting(self) -> tuple[int, int]:
@@ -86,7 +88,7 @@ class UserForestActor(Answering):
     async def call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Reply:
         """A verb of the forest. `Passivating` says that the call was not begun."""
         if self._leaving is not None:
-            return "error", Passivating("the forest's actor is leaving; the call was not begun; again")
+            return "error", Passivating("this memory's actor is closing; the call was not begun; make it again")
         self._used = began = self._clock.elapsed()
         self._calls += 1
         self._quiet.clear()
@@ -181,7 +183,7 @@ class UserForestActor(Answering):
     async def _activate(self) -> Driver:
         config = self._config
         models = await open_models(config.components, config.settings, config.name, self._random)
-        driver: Driver = load(config.settings.driver)(config.user, config.settings, models)
+        driver: Driver = load(config.components.driver)(config.user, config.settings, models)
         self._driver = driver
         return driver
 

@@ -1,4 +1,8 @@
-"""The command line: the client's verbs, for a person and (`--json`) for a script."""
+"""The command line: the client's verbs, for a person and (`--json`) for a script.
+
+A command is a process of its own, so it pays for every import. What a verb needs is therefore imported in its functions
+when it runs, and named under TYPE_CHECKING for types: `--help` loads neither the client nor numpy, rich or Ray.
+"""
 
 import signal
 import sys
@@ -16,7 +20,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         sys.unraisablehook = _unreported
     try:
-        from memforest_ray.cli.app import run  # noqa: PLC0415 - typer is not needed to import the package
+        from memforest_ray.cli.app import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:

@@ -64,9 +64,19 @@ VERBS = (
     sim_llm.sim_llm,
 )
 
+EPILOG = """\b
+To begin with:
+  memforest ingest chat.json --user alice
+  memforest query alice "Where does Bob live now?"
+
+`memforest COMMAND --help` explains a command. MEMFOREST_RUNTIME=local runs without Ray.
+
+Exit codes: 0 ok, 2 usage or input, 3 partial (failures named), 4 a dependency is unavailable.
+"""
+
 app = typer.Typer(
     name="memforest",
-    epilog="Exit codes: 0 ok, 2 usage or input, 3 partial (failures named), 4 a dependency is unavailable.",
+    epilog=EPILOG,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -88,7 +98,7 @@ def program(
     # Options that stand before the verb; a verb's own win.
     ctx.obj = {"store": store, "runtime": runtime, "json": json}
     if version:
-        typer.echo(f"memforest {_version()}")
+        typer.echo(json_text({"version": _version()}) if json else f"memforest {_version()}")
         raise typer.Exit(OK)
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -126,6 +136,7 @@ def _refuse(error: Exception, *, as_json: bool) -> int:
     context = getattr(error, "ctx", None)
     path = "memforest" if context is None else context.command_path
     reason = " ".join(clean(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined] # a click error
+    reason = reason.replace("Value error, ", "")  # what pydantic puts before the words of a check
     line = f"{reason}; nothing was changed; see `{path} --help`"
     sys.stderr.write(f"memforest: {line}\n")
     if as_json:
@@ -134,7 +145,7 @@ def _refuse(error: Exception, *, as_json: bool) -> int:
 
 
 def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and seldom asked for
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("memforest-ray")

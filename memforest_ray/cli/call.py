@@ -4,27 +4,28 @@ The one place where the command line meets the client (`open_client`).
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from io import StringIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_args, get_type_hints
 
 import typer
 
-from memforest_ray.ambient import SystemRandom
-from memforest_ray.cli.failures import INTERRUPTED, exit_code, sentence, stopped
+from memforest_ray.cli.failures import INTERRUPTED, exit_code, lookup, sentence, stopped
 from memforest_ray.cli.screen import clean, console, json_text
 from memforest_ray.errors import InvalidInput, MemForestError, StoreUnavailable
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.client import Client
     from memforest_ray.config import Settings
 
-__all__ = ["Call", "JsonOption", "OpIdOption", "RuntimeOption", "StoreOption", "open_client", "verb"]
+__all__ = ["Call", "FormatOption", "JsonOption", "OpIdOption", "RuntimeOption", "StoreOption", "open_client", "verb"]
 
 StoreOption = Annotated[
     str | None, typer.Option("--store", metavar="URL", help="Where memories are kept (MEMFOREST_STORE).")
@@ -34,6 +35,16 @@ RuntimeOption = Annotated[
     typer.Option("--runtime", metavar="ray|local", help="Where memories run (MEMFOREST_RUNTIME)."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout; everything else on stderr.")]
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="chatgpt, claude, langchain, locomo, longmemeval, native, openai, sharegpt, slack or whatsapp; detected "
+        "unless given.",
+    ),
+]
+"""Of verbs that read conversations."""
 OpIdOption = Annotated[
     str | None,
     typer.Option("--op-id", metavar="ID", help="Names this write: run again with the same ID, it is done only once."),
@@ -49,7 +60,7 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 
 def open_client(**given: Any) -> "Client":
     """The client that a verb works with; `given` are settings."""
-    from memforest_ray.client import connect  # noqa: PLC0415 - see above
+    from memforest_ray.client import connect
 
     return connect(**given)
 
@@ -63,6 +74,8 @@ class Call:
     json: bool = False
     op_id: str | None = None
     """Of the one write that the verb makes."""
+    user: str | None = None
+    """Whose memory the verb is about, if it is about one."""
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
 
@@ -88,7 +101,7 @@ class Call:
 
     def configure_logs(self) -> None:
         """Have log lines go to stderr, as the settings say."""
-        from memforest_ray.logs import configure  # noqa: PLC0415 - see above
+        from memforest_ray.logs import configure
 
         settings = self.settings()
         configure(settings.log_format, settings.log_level)
@@ -102,7 +115,7 @@ class Call:
 
     def settings(self) -> "Settings":
         """The settings in force. Raises InvalidInput."""
-        from memforest_ray.config import load_settings  # noqa: PLC0415 - see above
+        from memforest_ray.config import load_settings
 
         return load_settings(**self.given)
 
@@ -112,16 +125,29 @@ class Call:
             self.stdout.write(json_text(data) + "\n")
             self.stdout.flush()
         else:
+            self._draw(draw)
+
+    def _draw(self, draw: Callable[["Console"], None]) -> None:
+        """On a terminal as it is; elsewhere without the blanks that fill its lines there."""
+        if self.stdout.isatty():
             draw(console(self.stdout))
+            return
+        draw(console(drawn := StringIO()))
+        self.stdout.write(re.sub(r" +$", "", drawn.getvalue(), flags=re.MULTILINE))
+        self.stdout.flush()
 
     def say(self, line: str) -> None:
         """One line to the person at the terminal, on stderr."""
         self.stderr.write(f"memforest: {clean(line)}\n")
         self.stderr.flush()
 
+    def no_memory(self, user: str) -> None:
+        """Say where none was found: more often than not another store was meant, or another user."""
+        self.say(f"user {user!r} has no memory in {self.settings().store}; {lookup('user')}")
+
     def fail(self, error: MemForestError) -> int:
         """Report an error that ended the verb. The exit code."""
-        self.say(sentence(error, self.op_id))
+        self.say(sentence(error, self.op_id, self.user))
         named = {"kind": error.kind, "message": str(error)}
         self._emit_error({**named, **error.detail, **named})  # first, and whatever the details are called
         return exit_code(error)
@@ -172,10 +198,33 @@ def _signature(function: Callable[..., int]) -> inspect.Signature:
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in inspect.signature(function).parameters.items()
+        for name, declared in inspect.signature(function).parameters.items()
         if name != "call"
+        for parameter in _unpacked(declared)
     ]
     return inspect.Signature([context, *own, *shared], return_annotation=int)
+
+
+def _unpacked(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    """`**options: Unpack[Fields]` as a parameter for each field, False or None unless given; others as they are."""
+    if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+        return [parameter]
+    (fields,) = get_args(parameter.annotation)
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=annotation,
+            default=False if get_args(annotation)[0] is bool else None,
+        )
+        for name, annotation in get_type_hints(fields, include_extras=True).items()
+    ]
+
+
+def _drawn() -> str:
+    from memforest_ray.ambient import SystemRandom
+
+    return SystemRandom().nonce()
 
 
 def _call(before: dict[str, Any], options: dict[str, Any]) -> Call:
@@ -183,5 +232,5 @@ def _call(before: dict[str, Any], options: dict[str, Any]) -> Call:
     later = {name: options.pop(name) for name in _COMMON}
     chosen = {name: before.get(name) if value is None else value for name, value in later.items() if name != "json"}
     given = {name: value for name, value in chosen.items() if value is not None}
-    op_id = (options["op_id"] or SystemRandom().nonce()) if "op_id" in options else None
-    return Call(given, json=bool(later["json"] or before.get("json")), op_id=op_id)
+    op_id = (options["op_id"] or _drawn()) if "op_id" in options else None
+    return Call(given, json=bool(later["json"] or before.get("json")), op_id=op_id, user=options.get("user"))

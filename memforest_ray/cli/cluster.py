@@ -1,7 +1,6 @@
 """`memforest up` and `memforest down`: a warm Ray cluster on this machine."""
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 from memforest_ray.cli.call import Call
@@ -27,6 +26,8 @@ def down(call: Call) -> int:
 
 def _ray_runtime() -> Any:
     """The module behind the runtime `ray`, found by name: the library imports no runtime."""
+    from importlib.metadata import entry_points
+
     found = entry_points(group="memforest.runtimes", name="ray")
     if not found:
         raise InvalidInput(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from memforest_ray.cli.failures import OK, PARTIAL, UNAVAILABLE, sentence
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import InvalidInput, MemForestError
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.config import Settings
@@ -54,7 +53,9 @@ def doctor(
     settings = call.settings()
     if deep or user is not None or rebuild:
         if user is None or not deep:
-            raise InvalidInput("--deep and --user go together: `memforest doctor --user U --deep`; nothing was changed")
+            raise InvalidInput(
+                "--deep and --user go together: `memforest doctor --user USER --deep`; nothing was changed"
+            )
         return _examine(call, settings, user, rebuild=rebuild)
     probes: dict[str, Callable[[], str]] = {
         "store": lambda: _probe_store(settings),
@@ -73,7 +74,7 @@ def doctor(
 
 def _examine(call: Call, settings: "Settings", user: str, *, rebuild: bool) -> int:
     """Read the whole memory of `user` and tell what is wrong with it. Raises CorruptState, NotFound, Overloaded."""
-    import asyncio  # noqa: PLC0415 - for speed
+    import asyncio
 
     found, rebuilt = asyncio.run(_examined(settings, user, rebuild=rebuild))
     data = {
@@ -90,12 +91,12 @@ def _examine(call: Call, settings: "Settings", user: str, *, rebuild: bool) -> i
 
 async def _examined(settings: "Settings", user: str, *, rebuild: bool) -> "tuple[Examination, dict[str, int] | None]":
     """What was found, after what is derived was made anew, if that is wanted: rows by what each graph is of."""
-    from memforest_ray.ambient import SystemRandom  # noqa: PLC0415 - for speed
-    from memforest_ray.ids import UserId  # noqa: PLC0415 - for speed
-    from memforest_ray.index.neighbours import GraphRules  # noqa: PLC0415 - for speed
-    from memforest_ray.local import derived  # noqa: PLC0415 - for speed
-    from memforest_ray.local.examination import examine  # noqa: PLC0415 - for speed
-    from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemRandom
+    from memforest_ray.ids import UserId
+    from memforest_ray.index.neighbours import GraphRules
+    from memforest_ray.local import derived
+    from memforest_ray.local.examination import examine
+    from memforest_ray.storage.open import open_store
 
     store, rebuilt = open_store(settings.store), None
     if rebuild:
@@ -105,15 +106,15 @@ async def _examined(settings: "Settings", user: str, *, rebuild: bool) -> "tuple
 
 
 def _draw_examination(screen: "Console", data: dict[str, Any]) -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     for finding in data["findings"]:
         screen.print(Text(f"  FAIL {clean(finding)}", style="bold red"))
     graphs = data["graphs"]
     if graphs["damaged"]:
         screen.print(
-            f"  {graphs['damaged']} graphs are damaged: they are rebuilt when the memory is next opened, "
-            "or now with --rebuild"
+            f"  damaged graphs: {graphs['damaged']} (rebuilt when the memory is next opened, or now with --rebuild)",
+            soft_wrap=True,
         )
     for name, rows in data.get("rebuilt", {}).items():
         screen.print(Text(clean(f"  rebuilt: graph of {name}, {rows:,} rows")))
@@ -132,22 +133,22 @@ def _find(name: str, probe: Callable[[], str]) -> Finding:
 
 def _probe_store(settings: "Settings") -> str:
     """Writes one small object and removes it. Raises StoreUnavailable, InvalidInput."""
-    import asyncio  # noqa: PLC0415 - for speed
+    import asyncio
 
-    from memforest_ray.ambient import SystemRandom  # noqa: PLC0415 - for speed
-    from memforest_ray.storage.open import open_store, probe  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemRandom
+    from memforest_ray.storage.open import open_store, probe
 
     store = open_store(settings.store)
     asyncio.run(probe(store, SystemRandom()))
-    return f"{store.url} keeps conditional writes"
+    return f"conditional writes work at {store.url}"
 
 
 def _probe_embedder(settings: "Settings") -> str:
     """One text embedded. Raises LLMUnavailable, InvalidInput."""
-    import asyncio  # noqa: PLC0415 - for speed
+    import asyncio
 
-    from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
-    from memforest_ray.local.models import open_models  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemClock, SystemRandom
+    from memforest_ray.local.models import open_models
 
     # The embedder alone: whether a chat model answers is another probe's business.
     quiet = settings if settings.remote_embedder else settings.model_copy(update={"backend": "offline"})
@@ -159,17 +160,17 @@ def _probe_embedder(settings: "Settings") -> str:
         return int(rows.shape[1])
 
     dimension = asyncio.run(embedded())
-    return f"{opened.models.embedder.fingerprint.model} gives {dimension} dimensions"
+    return f"{opened.models.embedder.fingerprint.model} gives vectors of {dimension} dimensions"
 
 
 def _probe_llm(settings: "Settings") -> str:
     """One small question. Raises LLMUnavailable, InvalidInput."""
-    import asyncio  # noqa: PLC0415 - for speed
+    import asyncio
 
-    from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
-    from memforest_ray.errors import LLMUnavailable  # noqa: PLC0415 - for speed
-    from memforest_ray.models.backend import Backend  # noqa: PLC0415 - for speed
-    from memforest_ray.models.prompts.judge import JUDGE  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemClock, SystemRandom
+    from memforest_ray.errors import LLMUnavailable
+    from memforest_ray.models.backend import Backend
+    from memforest_ray.models.prompts.judge import JUDGE
 
     clock = SystemClock()
     backend = Backend(settings, clock, SystemRandom())
@@ -188,7 +189,7 @@ def _probe_llm(settings: "Settings") -> str:
 
 def _probe_runtime(call: Call, settings: "Settings") -> str:
     """A read of a user whom nobody has: all of the path to a forest, and nothing written."""
-    from memforest_ray.ambient import SystemClock  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemClock
 
     clock = SystemClock()
     began = clock.elapsed()
@@ -202,19 +203,28 @@ def _versions() -> dict[str, str | None]:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
         return None
 
 
+def _shown(value: Any) -> str:
+    """A setting's value; lists as their items, and what is not set as such."""
+    if value in (None, "", [], {}):
+        return "(not set)"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _draw(screen: "Console", settings: dict[str, Any], findings: list[Finding]) -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     screen.print(Text("settings", style="bold"))
     for name, value in settings.items():
-        screen.print(Text(f"  {name} = {clean(str(value))}"))
+        screen.print(Text(clean(f"  {name} = {_shown(value)}")), soft_wrap=True)
     screen.print(Text("probes", style="bold"))
     for finding in findings:
         mark = Text("  ok   " if finding.ok else "  FAIL ", style="green" if finding.ok else "bold red")
-        screen.print(mark + Text(f"{finding.probe}: {clean(finding.message)}"))
+        screen.print(mark + Text(clean(f"{finding.probe}: {finding.message}")), soft_wrap=True)

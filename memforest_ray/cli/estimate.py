@@ -1,17 +1,15 @@
 """`memforest estimate`: what a backfill would ask of models, before any is asked."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, FormatOption
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.ingest import Work, read_work
-from memforest_ray.errors import InvalidInput
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.config import Settings
@@ -21,16 +19,20 @@ __all__ = ["estimate"]
 ANSWER_TOKENS = 270
 """Of one extraction, as measured of Qwen3-30B-A3B with longer keys than ours: rather too many than too few."""
 
+_DIMENSION = 384
+"""Of the offline embedder: how facts fall into scenes depends on it."""
+
 
 def estimate(
     call: Call,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files of conversations.")],
     *,
-    format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="NAME", help="The files' format; detected unless given.")
-    ] = "auto",
-    tokens: Annotated[
-        int, typer.Option("--tokens", metavar="N", help="Count at least N completion tokens per cell.")
+    format: FormatOption = "auto",  # noqa: A002 - the option's name
+    tokens_min: Annotated[
+        int,
+        typer.Option(
+            "--tokens-min", "--tokens", metavar="N", min=0, help="Count at least N completion tokens per cell."
+        ),
     ] = ANSWER_TOKENS,
     one_user: Annotated[
         bool, typer.Option("--one-user", help="As for `ingest`: one memory for all conversations.")
@@ -41,19 +43,19 @@ def estimate(
     This is a dry run of a first ingest of all sessions at once, with the offline rules in place of the model. Verdicts,
     retries and queries come on top.
     """
-    if tokens < 0:
-        raise InvalidInput(f"--tokens is 0 or more, not {tokens}; nothing was counted")
+    import asyncio
+
     work = [item for path in paths for item in read_work(path, "estimate", format, one_user=one_user)]
-    data = asyncio.run(_counted(call.settings(), work, tokens))
+    data = asyncio.run(_counted(call.settings(), work, tokens_min))
     call.answer(data, lambda screen: _draw(screen, data))
     return OK
 
 
-async def _counted(settings: "Settings", work: list[Work], tokens: int) -> dict[str, Any]:
+async def _counted(settings: "Settings", work: list[Work], tokens_min: int) -> dict[str, Any]:
     """Calls and tokens by role."""
-    from memforest_ray.simulation.counting import CountingExtractor, CountingSummarizer  # noqa: PLC0415 - for speed
+    from memforest_ray.simulation.counting import CountingExtractor, CountingSummarizer
 
-    extractor, summarizer = CountingExtractor(tokens), CountingSummarizer()
+    extractor, summarizer = CountingExtractor(tokens_min), CountingSummarizer()
     for item in work:
         await _dry_run(settings, item, extractor, summarizer)
     roles = {"extract": extractor.tally, "summarise": summarizer.tally}
@@ -72,13 +74,13 @@ async def _counted(settings: "Settings", work: list[Work], tokens: int) -> dict[
 
 async def _dry_run(settings: "Settings", work: Work, extractor: Any, summarizer: Any) -> None:
     """One user's sessions into a memory that nobody keeps."""
-    from memforest_ray.client import AsyncClient  # noqa: PLC0415 - for speed
-    from memforest_ray.local.effects import Models  # noqa: PLC0415 - for speed
-    from memforest_ray.local.runtime import LocalRuntime  # noqa: PLC0415 - for speed
-    from memforest_ray.simulation.vectors import HashedEmbedder  # noqa: PLC0415 - for speed
-    from memforest_ray.storage.memory import MemoryStore  # noqa: PLC0415 - for speed
+    from memforest_ray.client import AsyncClient
+    from memforest_ray.local.effects import Models
+    from memforest_ray.local.runtime import LocalRuntime
+    from memforest_ray.simulation.vectors import HashEmbedder
+    from memforest_ray.storage.memory import MemoryStore
 
-    models = Models(extractor, summarizer, HashedEmbedder())
+    models = Models(extractor, summarizer, HashEmbedder(_DIMENSION))
     client = AsyncClient(settings, LocalRuntime(settings, MemoryStore(), models))
     try:
         await client.user("estimate").ingest_many(work.sessions)
@@ -87,7 +89,7 @@ async def _dry_run(settings: "Settings", work: Work, extractor: Any, summarizer:
 
 
 def _draw(screen: "Console", data: dict[str, Any]) -> None:
-    from rich.table import Table  # noqa: PLC0415 - for speed
+    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("role")

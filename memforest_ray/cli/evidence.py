@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from memforest_ray.cli.screen import clean, day, interval
 
-if TYPE_CHECKING:  # rich and the library load when something is drawn
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.query.result import Answer, Hit, Result, Trace, Why
@@ -35,7 +35,7 @@ def draw_result(screen: "Console", user: str, result: "Result", *, explain: bool
 
 def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -> None:
     """The answer, unless it was `told` while it came, and the evidence that it names."""
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     if not told:
         screen.print(Text(clean(answer.text), style="bold"))
@@ -54,7 +54,7 @@ def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -
 
 def _draw_fallbacks(screen: "Console", trace: "Trace") -> None:
     """What could not be done as asked: a person who asked for a model must hear that none was there."""
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     for line in trace.fallbacks:
         screen.print(Text(f"  {clean(line)}", style="dim"))
@@ -66,24 +66,25 @@ def _reason(result: "Result") -> str:
 
 
 def _draw_message(screen: "Console", user: str, result: "Result") -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     screen.print(Text(clean(f"{user}: {_reason(result)}"), style="yellow"))
 
 
 def _draw_hit(screen: "Console", number: int, hit: "Hit") -> None:
     """One piece of evidence: its text, its source and times, where in the forest it stands, and why there."""
-    from rich.padding import Padding  # noqa: PLC0415 - for speed
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.table import Table
+    from rich.text import Text
 
-    head = Text(f"{number:>3}. ", style="bold")
-    head.append(clean(hit.text), style="not bold")
-    head.append(f"  {hit.score:.2f}", style="cyan")
-    screen.print(head)
+    block = Table.grid(padding=(0, 1, 0, 0))
+    block.add_column(width=4, justify="right", style="bold")
+    block.add_column(overflow="fold")
+    block.add_row(f"{number}.", Text.assemble(clean(hit.text), (f"  {hit.score:.2f}", "cyan")))
     late = "" if hit.timely else "of another time than the question asks for"
     for line in (_source(hit), _place(hit), hit.note or late, _why(hit.why)):
         if line:
-            screen.print(Padding(Text(clean(line), style="dim"), (0, 0, 0, 5), expand=False))
+            block.add_row("", Text(clean(line), style="dim"))
+    screen.print(block)
 
 
 def _source(hit: "Hit") -> str:
@@ -123,8 +124,8 @@ def _asked(trace: "Trace") -> str:
 
 def _draw_trace(screen: "Console", trace: "Trace") -> None:
     """Which trees were looked into, with scores, how the question was read, what models were asked."""
-    from rich.table import Table  # noqa: PLC0415 - for speed
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.table import Table
+    from rich.text import Text
 
     asked = _asked(trace)
     head = f"mode {trace.mode}, {trace.nodes_visited} nodes visited"

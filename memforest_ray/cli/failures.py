@@ -18,6 +18,7 @@ from memforest_ray.errors import (
     SessionConflict,
     StoreUnavailable,
     VersionGone,
+    What,
 )
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "UNAVAILABLE",
     "USAGE",
     "exit_code",
+    "lookup",
     "sentence",
     "stopped",
 ]
@@ -51,19 +53,19 @@ KEPT = "what was acknowledged before is kept"
 
 # error -> exit code, what was kept, what to do; the latter two where a message does not say them itself.
 _READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
-    InvalidInput: (USAGE, NOTHING, "correct the call and run it again"),
+    InvalidInput: (USAGE, NOTHING, "correct the command and run it again"),
     SessionConflict: (
         USAGE,
         "the stored session is unchanged",
         "give --replace to put the new one in its place",
     ),
-    NotFound: (
+    NotFound: (USAGE, NOTHING, "correct the name and run it again"),  # or see _LISTS
+    EmbeddingMismatch: (
         USAGE,
         NOTHING,
-        "`memforest users`, `memforest show USER` and `memforest snapshots USER` list what there is",
+        "use the embedder that this memory was written with, or `memforest reembed USER`",
     ),
-    EmbeddingMismatch: (USAGE, NOTHING, "name the embedder that wrote this store"),
-    Denied: (USAGE, NOTHING, "ask as somebody who may"),
+    Denied: (USAGE, NOTHING, "use a principal that may do this (MEMFOREST_PRINCIPAL)"),
     VersionGone: (USAGE, NOTHING, "ask for a later version"),
     Overloaded: (UNAVAILABLE, KEPT, "wait a little, then run the same command again"),
     LLMUnavailable: (UNAVAILABLE, KEPT, "check the model's endpoint, then run the same command again"),
@@ -82,6 +84,16 @@ _READINGS: dict[type[MemForestError], tuple[int, str, str]] = {
     ClusterUnavailable: (UNAVAILABLE, KEPT, "check the cluster (`memforest doctor`), then run the same command again"),
     CorruptState: (UNAVAILABLE, NOTHING, "restore the named object from a copy of the store"),
 }
+_LISTS: dict[What, str] = {
+    "user": "`memforest users` lists the users who have one",
+    "session": "`memforest show USER` lists the sessions",
+    "turn": "`memforest query USER TEXT` shows the ids of turns",
+    "fact": "`memforest query USER TEXT --json` shows the ids of facts",
+    "tree": "`memforest show USER` lists the trees",
+    "snapshot": "`memforest snapshots USER` lists the snapshots",
+    "origin": "`memforest show USER` lists the sessions; a merged one is named <its user>/<its id>",
+}
+"""What was not found -> where it can be looked up."""
 _OTHER = (UNAVAILABLE, KEPT, "run the same command again")
 _KEPT_WORDS = re.compile(r"\b(nothing (was|is) \w+|(is|was|were|are|stays) (kept|unchanged))\b", re.IGNORECASE)
 """By these a message says itself what was kept."""
@@ -89,8 +101,12 @@ _IN_A_SHELL = {
     "pass replace=True": "give --replace",
     "replace=True": "--replace",
     "pass including_snapshots=True": "give --including-snapshots",
-    "`trees()`": "`memforest show USER`",
+    "; `trees()` lists the trees": "",
     "open the memory again": "run the same command again",
+    "name one with session=": "name one with --session",
+    "`until` must be later than `since`": "--until must be later than --since",
+    "at_least and snapshot cannot": "--at-least and --snapshot cannot",
+    "event_time ends": "--event-time ends",
 }
 """Words of a message that speak of our Python names -> those of the program."""
 _SAME_OPERATION = re.compile(r"(ask|make the same call) again,? with (the same op_id|op_id='[^']*')")
@@ -110,12 +126,21 @@ def stopped(op_id: str | None = None) -> str:
     return f"interrupted; what was acknowledged is kept; {again}"
 
 
-def sentence(error: MemForestError, op_id: str | None = None) -> str:
+def lookup(what: What, user: str | None = None) -> str:
+    """The command that lists such things, of the memory of `user` where they are of one."""
+    import shlex
+
+    return _LISTS[what].replace("USER", "USER" if user is None else shlex.quote(user))
+
+
+def sentence(error: MemForestError, op_id: str | None = None, user: str | None = None) -> str:
     """What happened; what was kept; what to do. On one line; parts that the message has are left to it.
 
-    `op_id` names the write that failed, for a verb that takes one.
+    `op_id` names the write that failed, for a verb that takes one; `user` is whose memory it was about.
     """
     _, kept, advice = _READINGS.get(type(error), _OTHER)
+    if isinstance(error, NotFound) and error.what is not None:
+        advice = lookup(error.what, user)
     message = " ".join(str(error).split()).rstrip(".;")
     for name, option in _IN_A_SHELL.items():
         message = message.replace(name, option)

@@ -1,17 +1,15 @@
 """`memforest forget`: erase a session, turns, a fact, or a whole user."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK
+from memforest_ray.cli.reports import draw_report
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import InvalidInput
-
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
-    from rich.console import Console
 
 __all__ = ["forget"]
 
@@ -22,10 +20,12 @@ def forget(
     *,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="Forget this session; with --turn: the session the turns are in."),
+        typer.Option(
+            "--session", metavar="ID", help="Forget this session; with --turns: the session the turns are in."
+        ),
     ] = None,
     turns: Annotated[
-        list[str] | None, typer.Option("--turn", metavar="ID", help="Forget this turn; repeatable.")
+        list[str] | None, typer.Option("--turns", "--turn", metavar="ID", help="Forget this turn; repeatable.")
     ] = None,
     fact: Annotated[
         str | None, typer.Option("--fact", metavar="ID", help="Forget this fact; its dialogue stays.")
@@ -47,7 +47,7 @@ def forget(
     what = [session or turns, fact, origin, everything]
     if sum(bool(item) for item in what) != 1:
         raise InvalidInput(
-            "say one thing to forget: --session, --turn, --fact, --origin or --everything; nothing was changed",
+            "say one thing to forget: --session, --turns, --fact, --origin or --everything; nothing was changed",
             user=user,
         )
     if everything and not yes:
@@ -56,7 +56,7 @@ def forget(
         if everything:
             copies = client.delete_user(user)
             gone = {"deleted": user, "still_in_the_memories_of": copies}
-            call.answer({"user": user, "deleted": True, "copies": copies}, lambda screen: _draw(screen, gone))
+            call.answer({"user": user, "deleted": True, "copies": copies}, lambda screen: draw_report(screen, gone))
             return OK
         report = client.user(user).forget(
             session=session,
@@ -68,7 +68,7 @@ def forget(
             op_id=op_id,
         )
     data = report.to_json()
-    call.answer({"user": user, **data}, lambda screen: _draw(screen, data))
+    call.answer({"user": user, **data}, lambda screen: draw_report(screen, data))
     return OK
 
 
@@ -82,14 +82,3 @@ def _confirm(user: str) -> None:
         agreed = False
     if not agreed:
         raise InvalidInput("that was not confirmed; nothing was changed", user=user)
-
-
-def _draw(screen: "Console", report: dict[str, Any]) -> None:
-    """Name and value, one a line; empty ones are left out."""
-    from rich.text import Text  # noqa: PLC0415 - for speed
-
-    for name, value in report.items():
-        if value in (None, "", [], {}):
-            continue
-        shown = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
-        screen.print(Text(f"{name.replace('_', ' ')}: {clean(shown)}"))

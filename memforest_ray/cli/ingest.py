@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, FormatOption
 from memforest_ray.cli.failures import OK, PARTIAL, UNAVAILABLE, exit_code, sentence
 from memforest_ray.cli.screen import clean, console
 from memforest_ray.errors import MemForestError
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
@@ -25,6 +25,16 @@ __all__ = ["Outcome", "Work", "ingest", "read_work"]
 
 FAILURES_SHOWN = 50
 """Lines about failures on stderr; all of them stand in the JSON."""
+_COLUMNS = {
+    "sessions": "sessions",
+    "duplicates": "duplicates",
+    "cells": "cells",
+    "facts_added": "new facts",
+    "facts_merged": "merged",
+    "turns_without_time": "undated",
+    "version": "version",
+}
+"""What a person is told of a user: count -> title, together narrow enough for 80 columns."""
 SESSIONS_NAMED = 3
 """Of those that failed for one reason; all of them stand in the JSON."""
 
@@ -85,9 +95,7 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files of conversations.")],
     *,
     user: Annotated[str, typer.Option("--user", "-u", metavar="USER", help="Whose memory.")],
-    format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="NAME", help="The files' format; detected unless given.")
-    ] = "auto",
+    format: FormatOption = "auto",  # noqa: A002 - the option's name
     one_user: Annotated[
         bool,
         typer.Option("--one-user", help="Put all conversations of a file into USER, not into USER/<conversation id>."),
@@ -113,7 +121,7 @@ def ingest(
 
 def read_work(path: Path, user: str, format_name: str, *, one_user: bool) -> list[Work]:
     """The sessions of one file, by user. Raises InvalidInput for a file without any."""
-    from memforest_ray.facts.readers import read_conversations  # noqa: PLC0415 - for speed
+    from memforest_ray.facts.readers import read_conversations
 
     conversations = list(read_conversations(path, format=format_name))
     if len(conversations) == 1:
@@ -127,7 +135,7 @@ def read_work(path: Path, user: str, format_name: str, *, one_user: bool) -> lis
 
 def _bar(call: Call) -> "Progress":
     """Sessions done, of how many, and how fast; on stderr, and only on a terminal."""
-    from rich.progress import (  # noqa: PLC0415 - for speed
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
@@ -230,23 +238,16 @@ def _code(outcomes: list[Outcome], failures: list[dict[str, Any]]) -> int:
 
 
 def _draw(screen: "Console", users: list[dict[str, Any]]) -> None:
-    from rich.table import Table  # noqa: PLC0415 - for speed
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.table import Table
+    from rich.text import Text
 
+    stored = [user for user in users if user["sessions"]]
+    if not stored:
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("user")
-    for title in (
-        "sessions",
-        "duplicates",
-        "cells",
-        "facts added",
-        "facts merged",
-        "turns without time",
-        "version",
-    ):
-        table.add_column(title, justify="right")
-    for user in users:
-        numbers = [user[key] for key in ("sessions", "duplicates", "cells", "facts_added", "facts_merged")]
-        numbers += [user["turns_without_time"], user["version"]]
-        table.add_row(Text(clean(user["user"])), *("-" if number is None else str(number) for number in numbers))
+    table.add_column("user", overflow="fold")
+    for title in _COLUMNS.values():
+        table.add_column(title, justify="right", no_wrap=True)
+    for user in stored:
+        table.add_row(Text(clean(user["user"])), *(f"{user[key]:,}" for key in _COLUMNS))
     screen.print(table)

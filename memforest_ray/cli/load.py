@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, FormatOption
 
 __all__ = ["load"]
 
@@ -17,9 +17,7 @@ def load(
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, or s3://, gs:// or az:// URLs.")],
     *,
     prefix: Annotated[str, typer.Option(metavar="P", help="Put before every user id, such as `tenant/`.")] = "",
-    format: Annotated[  # noqa: A002 - the option's name
-        str, typer.Option(metavar="NAME", help="The files' format; detected unless given.")
-    ] = "auto",
+    format: FormatOption = "auto",  # noqa: A002 - the option's name
     concurrency: Annotated[
         int, typer.Option(metavar="N", min=1, max=1024, help="Users loaded at a time.")
     ] = CONCURRENCY,
@@ -32,7 +30,7 @@ def load(
     A file of one conversation becomes the user <path without suffix>, one of several <path>/<conversation id> each.
     Prints one JSON line per user and `RESULT {json}` last. The exit code is 3 if some failed.
     """
-    from memforest_ray.cli.loading import Plan, run_load  # noqa: PLC0415 - for speed: it loads the client
+    from memforest_ray.cli.loading import Plan, run_load
 
     plan = Plan(tuple(paths), prefix, format, concurrency, name or "\n".join([prefix, format, *paths]))
     return run_load(call, plan)

@@ -6,10 +6,11 @@ import typer
 
 from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
+from memforest_ray.cli.reports import draw_report
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import MemForestError
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.client import User
@@ -61,12 +62,9 @@ def _forecast(memory: "User", source: str) -> dict[str, Any]:
 
 
 def _draw(screen: "Console", done: list[dict[str, Any]]) -> None:
-    """Each source with what came of it, one thing a line; empty ones are left out."""
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    """Each source with what came of it."""
+    from rich.text import Text
 
     for row in done:
         screen.print(Text(clean(str(row["source"])), style="bold"))
-        for name, value in row.items():
-            if name not in {"source", "op_id", "usage", "seconds"} and value not in (None, False, 0, [], {}):
-                shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-                screen.print(Text(f"  {name.replace('_', ' ')}: {clean(shown)}"), soft_wrap=True)
+        draw_report(screen, {name: value for name, value in row.items() if name != "source"}, indent="  ")

@@ -12,7 +12,7 @@ from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import CorruptState, InvalidInput
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.config import Settings
@@ -28,11 +28,11 @@ def export(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is kept.")],
 ) -> int:
     """Write a memory to one portable file. Snapshots are left out."""
-    import asyncio  # noqa: PLC0415 - for speed
+    import asyncio
 
-    from memforest_ray.ids import UserId  # noqa: PLC0415 - for speed
-    from memforest_ray.local.portable import export_forest  # noqa: PLC0415 - for speed
-    from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed
+    from memforest_ray.ids import UserId
+    from memforest_ray.local.portable import export_forest
+    from memforest_ray.storage.open import open_store
 
     raw = asyncio.run(export_forest(open_store(call.durable_store()), UserId(user)))
     try:
@@ -53,10 +53,10 @@ def import_(
     ],
 ) -> int:
     """Import an exported memory, for a user who has none."""
-    import asyncio  # noqa: PLC0415 - for speed
+    import asyncio
 
-    from memforest_ray.handles import checked_user  # noqa: PLC0415 - for speed
-    from memforest_ray.local.portable import EXPORT  # noqa: PLC0415 - for speed
+    from memforest_ray.handles import checked_user
+    from memforest_ray.local.portable import EXPORT
 
     try:
         raw = path.read_bytes()
@@ -121,10 +121,10 @@ def _same(path: Path, raw: bytes) -> bool:
 
 async def _imported(settings: "Settings", raw: bytes, user: "UserId") -> "Imported":
     """With the embedder that is set up: another one's vectors would be refused by whoever asks this memory."""
-    from memforest_ray.ambient import SystemClock, SystemRandom  # noqa: PLC0415 - for speed
-    from memforest_ray.local.models import open_models  # noqa: PLC0415 - for speed
-    from memforest_ray.local.portable import import_forest  # noqa: PLC0415 - for speed
-    from memforest_ray.storage.open import open_store  # noqa: PLC0415 - for speed
+    from memforest_ray.ambient import SystemClock, SystemRandom
+    from memforest_ray.local.models import open_models
+    from memforest_ray.local.portable import import_forest
+    from memforest_ray.storage.open import open_store
 
     clock, random = SystemClock(), SystemRandom()
     # The embedder alone: no chat model is asked anything.
@@ -137,6 +137,6 @@ async def _imported(settings: "Settings", raw: bytes, user: "UserId") -> "Import
 
 
 def _say(screen: "Console", line: str) -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     screen.print(Text(clean(line)), soft_wrap=True)

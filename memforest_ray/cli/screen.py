@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from memforest_ray.facts.times import LIFETIME
 
-if TYPE_CHECKING:  # rich is loaded when something is drawn
+if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["clean", "console", "day", "interval", "json_text"]
 
-PIPED_WIDTH = 200
-"""Columns of what goes to a file or a pipe: wide enough not to fold a line of a tree."""
+PIPED_WIDTH = 65_536
+"""Columns of what goes to a file or a pipe: there no line is folded, so that it can be searched."""
 
 _CONTROLS = {code: " " for code in (*range(32), *range(127, 160)) if code != 10}
 _DATE_CHARACTERS = {"day": 10, "month": 7, "year": 4}
@@ -21,7 +21,7 @@ _DATE_CHARACTERS = {"day": 10, "month": 7, "year": 4}
 
 def console(file: TextIO) -> "Console":
     """A rich console on `file`: colours and the terminal's width on a terminal, neither elsewhere."""
-    from rich.console import Console  # noqa: PLC0415 - see above
+    from rich.console import Console
 
     width = None if file.isatty() else PIPED_WIDTH
     return Console(file=file, width=width, highlight=False, markup=False, emoji=False)

@@ -10,7 +10,7 @@ from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.commit.snapshots import SnapshotInfo
@@ -75,8 +75,8 @@ def _created(info: "SnapshotInfo") -> datetime:
 
 
 def _draw(screen: "Console", kept: "list[SnapshotInfo]") -> None:
-    from rich.table import Table  # noqa: PLC0415 - for speed
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.table import Table
+    from rich.text import Text
 
     if not kept:
         screen.print(Text("nothing is saved", style="yellow"))

@@ -6,16 +6,14 @@ import typer
 
 from memforest_ray.cli.call import Call, OpIdOption
 from memforest_ray.cli.failures import OK, PARTIAL
+from memforest_ray.cli.reports import counted, draw_report
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import NotFound
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["changes", "correct", "rebuild", "reembed", "repair", "rescene", "resummarise"]
-
-IDS_SHOWN = 10
-"""Of each kind of change on the screen; `--json` has all of them."""
 
 _User = Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")]
 
@@ -25,7 +23,7 @@ def repair(call: Call, user: _User, op_id: OpIdOption = None) -> int:
     with call.client() as client:
         data = client.user(user).repair(op_id=op_id).to_json()
     if not data["version"]:
-        raise NotFound("this user has no memory yet, so there is nothing to repair; nothing was changed")
+        raise NotFound.memory(user, "repair")
     _answer(call, user, data)
     for cell, reason in data["failed_cells"].items():
         call.say(f"cell {cell} failed again: {reason}")
@@ -100,30 +98,17 @@ def changes(
 
 
 def _answer(call: Call, user: str, data: dict[str, Any]) -> None:
-    call.answer({"user": user, **data}, lambda screen: _draw(screen, data))
-
-
-def _draw(screen: "Console", data: dict[str, Any]) -> None:
-    """Name and value, one a line; empty ones, and what only a program wants, are left out."""
-    from rich.text import Text  # noqa: PLC0415 - for speed
-
-    if data.get("duplicate"):
-        screen.print(Text("nothing changed"))
-        return
-    for name, value in data.items():
-        if name in {"op_id", "usage", "seconds"} or value in (None, False, 0, "", [], {}):
-            continue
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        screen.print(Text(f"{name.replace('_', ' ')}: {clean(shown)}"), soft_wrap=True)
+    call.answer({"user": user, **data}, lambda screen: draw_report(screen, data))
 
 
 def _draw_news(screen: "Console", news: dict[str, Any]) -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
+    if news["version"] == news["since"]:
+        screen.print(Text(f"nothing changed since version {news['since']}"))
+        return
     screen.print(Text(f"version {news['version']}, since version {news['since']}"))
     for kind in ("sessions", "facts"):
         for what, names in news[kind].items():
             if names:
-                more = f" and {len(names) - IDS_SHOWN:,} more (--json lists them all)" * (len(names) > IDS_SHOWN)
-                shown = clean(", ".join(names[:IDS_SHOWN]))
-                screen.print(Text(f"{kind} {what} ({len(names):,}): {shown}{more}"), soft_wrap=True)
+                screen.print(Text(clean(counted(f"{kind} {what}", names))), soft_wrap=True)

@@ -9,7 +9,7 @@ from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import MemForestError
 
-if TYPE_CHECKING:  # for speed: `--help` loads neither the client nor rich
+if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["warm"]
@@ -31,7 +31,7 @@ def warm(call: Call, users: Annotated[list[str], typer.Argument(metavar="USER", 
 
 
 def _draw(screen: "Console", versions: dict[str, int]) -> None:
-    from rich.text import Text  # noqa: PLC0415 - for speed
+    from rich.text import Text
 
     for user, version in versions.items():
         told = f"open at version {version}" if version else "open; nothing is remembered yet"

@@ -9,30 +9,8 @@ from typing import Any
 
 from memforest_ray.commit.frames import pack, shaped, unpack
 
-__all__ = ["TABLES", "VECTORS", "Changes", "difference", "pack_changes", "unpack_changes"]
+__all__ = ["VECTORS", "Changes", "difference", "pack_changes", "unpack_changes"]
 
-TABLES = (
-    "birth",  # "secret": keys the hashes of what was forgotten
-    "sessions",  # session id -> head (time, zone, metadata, number of turns)
-    "turns",  # session id + turn number -> turn or hole
-    "cells",  # cell id -> place, spans
-    "forgotten",  # keyed hash of a session id -> keyed hashes of its turns
-    "origins",  # session id -> users through whose memories it came
-    "lineage",  # prefix of merged sessions -> secret of the memory they came from, label of nameless speakers
-    "copies",  # user who was lent this memory -> version of the first copy
-    "journal",  # number of a commit -> ids of what came, changed and went with it
-    "failed",  # cell id -> why its extraction failed
-    "mentions",  # mention id -> candidate with its place
-    "verdicts",  # pair of atom ids -> equivalent or not
-    "pending",  # pair of atom ids still to be judged
-    "withheld",  # atom id or keyed hash -> what must not come back
-    "trees",  # scope -> family, k, root
-    "nodes",  # node id -> level, children
-    "summaries",  # node id -> text, inputs, stale
-    "scenes",  # scene id -> gate, members
-    "operations",  # op id -> receipt digest
-    "vectors",  # fact, cell or node id -> raw little-endian fp16 row
-)
 VECTORS = "vectors"
 """The one table whose values are raw bytes of equal length; it is kept apart in parts."""
 

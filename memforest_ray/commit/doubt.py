@@ -64,7 +64,7 @@ async def _look(store: ObjectStore, key: str) -> Stored | None:
 def _undecided(key: str, cause: StoreUnavailable | None) -> StoreUnavailable:
     error = StoreUnavailable(
         f"the store gave no clear answer about {key} in {ATTEMPTS} attempts; the write may or may not have "
-        "landed; what was acknowledged before is kept; the same call can be made again",
+        "landed; what was acknowledged before is kept; make the same call again",
         key=key,
     )
     error.__cause__ = cause

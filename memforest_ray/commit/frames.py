@@ -143,7 +143,7 @@ def shaped(key: str) -> Iterator[None]:
 def _check_prefix(raw: bytes, key: str) -> int:
     """Length of the head. The format is judged first: a later one may have another envelope."""
     if len(raw) < _PREFIX.size or raw[:4] != _MAGIC:
-        raise corrupt(key, f"it is {'empty' if not raw else 'cut or not ours'}")
+        raise corrupt(key, f"it is {'empty' if not raw else 'truncated, or not one of ours'}")
     _, version, length = _PREFIX.unpack_from(raw)
     if not 1 <= version <= FORMAT:
         raise corrupt(key, f"its format {version} is from the future (known: up to {FORMAT}); use a newer release")

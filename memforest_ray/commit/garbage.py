@@ -76,8 +76,8 @@ def live_pins(pins: tuple[Pin, ...], now_ms: int) -> tuple[Pin, ...]:
 def overdue(pins: tuple[Pin, ...], now_ms: int) -> tuple[Pin, ...]:
     """The pins that count: those that have not expired and, of all others, one.
 
-    Who pinned a memory and never said that his copy stands may have stood still since, and go on: before something is
-    erased he is to be kept from it. For that one pin is enough.
+    Whoever pinned a memory and never said that the copy stands may have stood still since, and go on: before something
+    is erased they are to be kept from it. For that one pin is enough.
     """
     late = tuple(pin for pin in pins if pin.expires_ms <= now_ms)
     return (*late[-1:], *live_pins(pins, now_ms))

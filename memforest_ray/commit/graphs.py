@@ -1,8 +1,8 @@
 """Graphs as they stand in the store: derived objects that no manifest lists, each checked before it is believed.
 
-Kind `graph`. Head: rows. Body: packed map of `name` (what it is a graph of), `dimension`, and the fields of
-`Graph.plain`: no vectors. They stand under the user's caches, which every erasure empties. Each is named by the epoch
-that wrote it; those of older epochs are leftovers.
+Kind `graph`. Head: rows. Body: packed map of `name` (what it is a graph of) and the fields of `Graph.plain`: no
+vectors. They stand under the user's caches, which every erasure empties. Each is named by the epoch that wrote it;
+those of older epochs are leftovers.
 """
 
 from collections.abc import AsyncIterator, Mapping

@@ -98,8 +98,8 @@ def news_since(journal: Mapping[str, Any], since: int, version: int) -> News:
     floor = journal[_FLOOR]["version"] if _FLOOR in journal else version
     if not floor <= since <= version:
         raise VersionGone(
-            f"what changed since version {since} is not known any more, or not yet: known are {floor} to {version}; "
-            "nothing was changed; read the memory whole, and ask from its version on",
+            f"what changed since version {since} is not known; known is what changed since versions {floor} to "
+            f"{version}; nothing was changed; read the whole memory, then ask from its version on",
             oldest=floor,
             newest=version,
         )

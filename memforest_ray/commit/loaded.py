@@ -81,7 +81,7 @@ async def load(store: ObjectStore, keys: UserKeys) -> Loaded:
             raise outcome
     raise StoreUnavailable(
         f"the memory under {keys.prefix} changed {_STARTS_MAX} times while it was read; "
-        "nothing was changed by the reader; the same call can be made again"
+        "nothing was changed by the reader; make the same call again"
     )
 
 

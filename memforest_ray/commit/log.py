@@ -94,7 +94,7 @@ class CommitLog(Owner):
 
         Raises:
             InvalidInput: a snapshot holds what is to be erased, and `including_snapshots` was not said.
-            Overloaded: somebody copies the forest; it can be erased from when he is done.
+            Overloaded: somebody copies the forest; it can be erased from when they are done.
             Fenced: another owner has taken over; nothing was committed.
             StoreUnavailable: the store refused; nothing was committed, the same call can be made again.
             OutcomeUnknown: it may or may not be committed. The claim is given up: read and claim again, and
@@ -401,7 +401,7 @@ class CommitLog(Owner):
             self._check_whole()
             now = self._clock.now_ms()
             if not now < expires_ms <= now + RETENTION_MS:
-                raise InvalidInput("a pin lasts up to 24 hours from now; nothing was changed", expires_ms=expires_ms)
+                raise InvalidInput("a pin can last at most 24 hours; nothing was changed", expires_ms=expires_ms)
             others = tuple(pin for pin in overdue(claim.manifest.pins, now) if pin.operation != operation)
             if len(live_pins(others, now)) >= _PINS_MAX:
                 raise Overloaded(
@@ -412,7 +412,7 @@ class CommitLog(Owner):
 
     @property
     def unreturned(self) -> bool:
-        """Whether somebody who was to copy this memory never said that his copy stands."""
+        """Whether somebody who was to copy this memory never said that the copy stands."""
         now = self._clock.now_ms()
         return any(pin.expires_ms <= now for pin in self.manifest.pins) if self.manifest else False
 

@@ -202,7 +202,7 @@ def _unknown(slot: Slot) -> OutcomeUnknown:
     operation = slot.operations[0] if slot.operations else ""
     return OutcomeUnknown(
         f"the store did not say whether version {slot.seq} was written; what was acknowledged before is "
-        "kept; make the same call again with the same op_id to learn it",
+        "kept; make the same call again with the same op_id to find out",
         op_id=operation,
         version=slot.seq,
     )

@@ -131,13 +131,13 @@ def check_free(manifest: Manifest, name: str, replacing: bool) -> None:
     if held is not None:
         if not replacing:
             raise InvalidInput(
-                f"there is a snapshot {name!r} already, of version {held.version}; nothing was changed; "
-                "take another name, or pass replace=True",
+                f"there is already a snapshot {name!r}, of version {held.version}; nothing was changed; "
+                "choose another name, or pass replace=True",
                 name=name,
                 version=held.version,
             )
     elif len(manifest.saved) >= SNAPSHOTS_MAX:
         raise InvalidInput(
-            f"there are {SNAPSHOTS_MAX} snapshots, which is the most; nothing was changed; delete one first",
+            f"there are {SNAPSHOTS_MAX} snapshots already, the most allowed; nothing was changed; delete one first",
             snapshots=[saved.name for saved in manifest.saved],
         )

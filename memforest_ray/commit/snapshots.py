@@ -111,7 +111,8 @@ def find_settled(manifest: Manifest, deed: Deed, operation: OpId, name: str) -> 
     known = next((entry for entry in manifest.settled if operation and entry.operation == operation), None)
     if known is not None and (known.deed, known.name) != (deed, _hashed(name)):
         raise InvalidInput(
-            f"op_id {operation!r} names another write of this memory; nothing was changed; give each write its own",
+            f"op_id {operation!r} names another write to this memory; nothing was changed; "
+            "give each write an op_id of its own",
             op_id=operation,
         )
     return known

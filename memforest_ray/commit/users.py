@@ -16,7 +16,7 @@ from memforest_ray.commit.loaded import Held, load, read_manifest
 from memforest_ray.commit.manifest import LENT, Manifest, encode
 from memforest_ray.commit.slots import Slot, encode_slot, put_slot
 from memforest_ray.errors import CorruptState, Fenced, NotFound
-from memforest_ray.ids import UserId, user_hash
+from memforest_ray.ids import UserId
 from memforest_ray.storage.keys import UserKeys, shard_prefix, user_of_key
 from memforest_ray.storage.store import Missing, ObjectStore
 
@@ -121,7 +121,7 @@ async def _ended(
             raise
         held = await _held_anew(store, keys, random)
     if held is None or (held.manifest.state == "deleted" and not held.manifest.erasures):
-        raise NotFound("this user has no memory; nothing was changed", user_hash=user_hash(user))
+        raise NotFound.memory(user)
     claim = await _take_any(store, keys, clock, random, held)
     last = await _fence_end(store, keys, claim, random)
     lent = await _lent(store, keys, claim.manifest)
@@ -214,7 +214,7 @@ async def _fence_end(store: ObjectStore, keys: UserKeys, claim: Claim, random: R
 
 def _tombstone(manifest: Manifest, slot_key: str, last: int, now_ms: int, lent: tuple[UserId, ...]) -> Manifest:
     """What is left of a user. Its version is one that nobody can have read: whoever read the last slot must see
-    that all of it is gone, before he claims the next life.
+    that all of it is gone, before claiming the next life.
     """
     return Manifest(
         user=UserId(""),

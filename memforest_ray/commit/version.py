@@ -5,7 +5,7 @@ from the rows that the log keeps; the tests hold that what was loaded equals wha
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -242,11 +242,6 @@ class Version:
     def find_fact(self, name: str) -> Fact | None:
         """The fact that a fact or atom id addresses, if it is shown."""
         return self.facts.get(FactId(name))
-
-    def same_state(self, other: "Version") -> bool:
-        """Whether everything but the index is equal: for tests and checks."""
-        names = [field.name for field in fields(self) if field.name != "index"]
-        return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
 def _said_at(fact: Fact) -> tuple[str, int, str]:

@@ -37,7 +37,13 @@ class _Pattern:
 
 # What patterns are made of; a space in a pattern stands for any white space.
 _FRAGMENTS: Final = {
-    "who": r"(?:^|[\s,(])(?P<who>I|you|(?-i:[A-Z][\w'-]*[a-z](?:\s[A-Z][\w'-]*[a-z])?))",
+    "who": r"(?:^|[\s,(])(?P<who>I|you|(?-i:(?!We\b)[A-Z][\w'-]*[a-z](?:\s[A-Z][\w'-]*[a-z])?))",
+    # Of where somebody lives "we" says it, too.
+    "we": r"(?:^|[\s,(])(?P<who>I|we|you|(?-i:[A-Z][\w'-]*[a-z](?:\s[A-Z][\w'-]*[a-z])?))",
+    "proper": (
+        r"(?P<value>(?-i:[A-Z\u00c0-\u00de\u0400-\u042f])[\w'.&+-]*"
+        r"(?:\s(?-i:[A-Z\u00c0-\u00de\u0400-\u042f])[\w'.&+-]*){0,3})"
+    ),
     "am": r"(?:'m| am| is|'s| are|'re)",
     "be": r"(?:'m| am| is|'s| are|'re| was| were|(?:'ve|'s| have| has) been)",
     "often": r"(?: (?:just|recently|finally|also|really|still|currently|actually|already|now|then|both|originally))?",
@@ -71,7 +77,18 @@ _FRAGMENTS: Final = {
         r"school|major|diet|hobby|nationality|shoe size|blood type|middle name|last name|surname|nickname|"
         r"zip code|hometown)"
     ),
+    # Whom somebody goes to: one at a time.
+    "role": (
+        r"(?P<noun>dentist|doctor|gp|therapist|landlord|landlady|manager|teacher|coach|trainer|mentor|supervisor|lawyer|"
+        r"accountant|hairdresser|barber|tutor|pa?ediatrician|boss|roommate|flatmate)"
+    ),
     "no_more": r"(?:any\s?more|any longer)",
+    "not_of_a_people": r"(?!(?:\w+(?:ish|ese|ian|ican)|german|french|greek|dutch|swiss|thai|czech)\b)",
+    # A name with what it is the name of in it.
+    "campus": (
+        r"(?=(?-i:(?:[A-Z\u00c0-\u00de]\S*\s(?:of\s)?){0,4}(?:University|College|School|Academy|Institute))\b)"
+        r"(?P<value>(?-i:[A-Z\u00c0-\u00de])[\w'.&-]*(?:\s(?:of\s)?(?-i:[A-Z\u00c0-\u00de])[\w'.&-]*){0,4})"
+    ),
     "dont": r"(?: don't| do not| doesn't| does not)",
     "han": r"(?P<value>[\u4e00-\u9fffA-Za-z0-9·]{1,12}?)",
     "han_end": r"(?=[，。！？、；,.!?;\s]|$|[了的和跟呢啊吧]|已经|工作|上班|上学|附近)",
@@ -85,16 +102,41 @@ def _pattern(name: str, kind: Kind, pattern: str, *, past: bool = False) -> _Pat
 
 _ENGLISH: Final = (
     # Ends of states stand first: their words contain those of the states.
-    _pattern("residence", Kind.TRANSITION, r"{who}(?: no longer lives?|{dont} live\b.{0,60}?\b{no_more})"),
+    _pattern("residence", Kind.TRANSITION, r"{we}(?: no longer lives?|{dont} live\b.{0,60}?\b{no_more})"),
     _pattern("employer", Kind.TRANSITION, r"{who}(?: no longer works?|{dont} work\b.{0,60}?\b{no_more})"),
     _pattern(
         "employer",
         Kind.TRANSITION,
         r"{who}{often} (?:quit|left|lost|resigned from) (?:my|his|her|their|the) (?:old )?(?:job|position)\b",
     ),
+    _pattern(
+        "employer",
+        Kind.TRANSITION,
+        r"{who}(?:(?: was| got|(?:'ve|'s| have| has) been){often} (?:fired(?! up\b)|laid off|made redundant|let go)"
+        r"|(?:'ve|'s| have| has)?{often} (?:retired|resigned)(?=\s*(?:$|[.,!;])"
+        r"| (?:from|in|on|last|this|at|after|and|two|three|yesterday|today|early)\b))",
+    ),
+    _pattern(
+        "partner",
+        Kind.TRANSITION,
+        r"{we}(?:'ve|'s| have| has)?{often} (?:broke|broken|split) up(?= with (?:my|(?-i:[A-Z]))|\s*(?:$|[.,!])"
+        r"| (?:last|this|in|on|two|three|a|yesterday)\b)",
+    ),
     _pattern("diet", Kind.TRANSITION, r"{who}(?:{am} no longer| stopped being) (?:an? )?(?:vegan|vegetarian)\b"),
-    _pattern("residence", Kind.STATE, r"{who}{often} used to (?:live|stay) in {name}", past=True),
+    _pattern("diet", Kind.TRANSITION, r"{who}{often}(?: started)? eat(?:s|ing)? meat again\b"),
+    _pattern("residence", Kind.STATE, r"{we}{often} used to (?:live|stay) in {name}", past=True),
     _pattern("employer", Kind.STATE, r"{who}{often} used to work (?:at|for) {name}", past=True),
+    _pattern(
+        "@",
+        Kind.TRANSITION,
+        r"(?:^|\s)(?P<who>my|our) (?:old |beloved )?{pet}(?:,? (?-i:[A-Z])[\w-]+,?)? (?:died|passed away|ran away)\b",
+    ),
+    _pattern(
+        "school",
+        Kind.TRANSITION,
+        r"{who}(?:'ve|'s| have| has)?{often} (?:(?:transferred|switched|moved) to|enrolled (?:at|in)"
+        r"|started(?: studying)? at) (?:the )?{campus}",
+    ),
     # Where somebody lives.
     _pattern(
         "residence",
@@ -102,9 +144,16 @@ _ENGLISH: Final = (
         r"{who}(?:'ve|'s| have| has)?{often} (?:moved|relocated)(?: (?:back|over|out|away|down|up|here))?"
         r"(?: from [\w'\x20,.-]{2,40}?)? to {name}",
     ),
-    _pattern("residence", Kind.STATE, r"{who}{often} lives? in {name}"),
-    _pattern("residence", Kind.STATE, r"{who}{be}{often} (?:living|based) in {name}"),
-    _pattern("residence", Kind.STATE, r"{who}{often} lived in {name}", past=True),
+    # A team moves to a new tool; who moves back, or from one place to another, lives somewhere.
+    _pattern(
+        "residence",
+        Kind.TRANSITION,
+        r"{we}(?:'ve|'s| have| has)?{often} (?:relocated|moved(?: (?:back|over|out|away|down|up|here)"
+        r"| from [\w'\x20,.-]{2,40}?)) to {name}",
+    ),
+    _pattern("residence", Kind.STATE, r"{we}{often} lives? in {name}"),
+    _pattern("residence", Kind.STATE, r"{we}{be}{often} (?:living|based) in {name}"),
+    _pattern("residence", Kind.STATE, r"{we}{often} lived in {name}", past=True),
     _pattern("hometown", Kind.STATE, r"{who}(?:{am}{often} from| grew up in| was born in) {name}"),
     # What somebody does.
     _pattern(
@@ -113,7 +162,12 @@ _ENGLISH: Final = (
         r"{who}(?:'ve|'s| have| has)?{often} (?:started|began|got|landed|found|accepted|took) (?:(?:a|my|the) "
         r"(?:new )?(?:job|position|role|internship)|working|work) (?:at|for|with) {name}",
     ),
-    _pattern("employer", Kind.TRANSITION, r"{who}(?: was| got| were) hired (?:by|at) {name}"),
+    _pattern(
+        "employer",
+        Kind.TRANSITION,
+        r"{who}(?: was| got| were|(?:'ve|'s| have| has) been){often} hired (?:by|at) {name}",
+    ),
+    _pattern("employer", Kind.TRANSITION, r"{who}(?:'ve|'s| have| has)?{often} joined {name} as\b"),
     _pattern("employer", Kind.STATE, r"{who}{often} works? (?:at|for) {name}"),
     _pattern("employer", Kind.STATE, r"{who}{be}{often} (?:working|employed) (?:at|for|by) {name}"),
     _pattern("employer", Kind.STATE, r"{who}{often} worked (?:at|for) {name}", past=True),
@@ -170,7 +224,8 @@ _ENGLISH: Final = (
     _pattern(
         "@",
         Kind.STATE,
-        r"{who}(?: have| has|'ve got| got| adopted) an? (?:\w+ )?{pet} (?:called|named) {name}",
+        r"{we}(?:'ve|'s| have| has)?{often}(?: have| has| had| got| adopted) an? (?:\w+ )?{pet}"
+        r" (?:called|named) {name}",
     ),
     _pattern(
         "@",
@@ -200,8 +255,26 @@ _ENGLISH: Final = (
     _pattern("car", Kind.STATE, r"{who}{often} drives? an? (?:\w+ )?{name}"),
     _pattern(
         "@",
+        Kind.TRANSITION,
+        r"{we}(?:'ve|'s| have| has)?{often} (?:changed|updated|reset|switched|set) (?:my|our|his|her|their|the) {own}"
+        r" to {thing}{stop}",
+    ),
+    _pattern(
+        "@",
+        Kind.TRANSITION,
+        r"(?:^|\s)(?P<who>my|our) {own} (?:(?:has|was|has been) )?changed to {thing}{stop}",
+    ),
+    _pattern("@", Kind.STATE, r"(?:^|\s)(?P<who>my|our) (?:old|former|previous) {role} (?:is|was) {proper}", past=True),
+    _pattern(
+        "@",
         Kind.STATE,
-        r"(?:^|\s)(?P<who>my) (?:new )?{own} is (?:now )?(?!\w+ing\b|so\b|very\b|too\b|not\b){thing}{stop}",
+        r"(?:^|\s)(?P<who>my|our) (?:new |current )?{role}(?:'s name)? is (?:now )?{not_of_a_people}{proper}",
+    ),
+    _pattern(
+        "@",
+        Kind.STATE,
+        r"(?:^|\s)(?P<who>my|our) (?:new |current )?{own}(?: is|:(?= \S*[\d@])) (?:now )?"
+        r"(?!\w+ing\b|so\b|very\b|too\b|not\b|also\b){thing}{stop}",
     ),
 )
 
@@ -233,8 +306,9 @@ _OTHER: Final = (
     _pattern("name", Kind.STATE, r"(?P<who>मेरा) नाम (?P<value>[\u0900-\u097f\w\x20]{1,30}?) है"),
 )
 
+_SPEAKING: Final = frozenset({"i", "my", "we", "our", "我", "मैं", "मेरा"})
 _NOT_NAMES: Final = frozenset(
-    ["What", "Who", "That", "This", "It", "He", "She", "They", "We", "There", "Here", "Everyone", "Someone", "Which"]
+    ["What", "Who", "That", "This", "It", "He", "She", "They", "There", "Here", "Everyone", "Someone", "Which"]
 )
 _SAME_NOUNS: Final = {
     "e-mail": "email", "e-mail address": "email", "email address": "email", "phone number": "phone",
@@ -258,7 +332,7 @@ def attribute_of(clause: str) -> Attribute | None:
 def _attribute(pattern: _Pattern, groups: dict[str, str | None]) -> Attribute:
     value = None if groups.get("negation") else groups.get("value") or groups.get("small")
     named = groups["who"] or ""
-    who = "I" if named.lower() in ("i", "my", "我", "मैं", "मेरा") else named
+    who = "I" if named.lower() in _SPEAKING else named
     value = value.strip(" .,'") if value else None
     return Attribute(_name(pattern.name, groups.get("noun")), value or None, pattern.kind, who, pattern.past)
 

@@ -1,12 +1,13 @@
 """Candidates: what an extractor says about one cell, before canonicalisation; mentions: candidates, kept whole."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from memforest_ray.facts.times import EventTime
 from memforest_ray.ids import CellId, MentionId, SessionId, digest
+from memforest_ray.models.usage import Usage
 
 __all__ = [
     "CANDIDATES_MAX",
@@ -112,17 +113,15 @@ class Extraction:
     """Set when the answer could not be used: the cell is failed, its dialogue stays searchable."""
     answered: bool = True
     """Whether the model answered at all, however badly."""
-    calls: int = 0
-    retries: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
+    """What it has cost."""
 
 
 class Extractor(Protocol):
     """Finds candidates. One `Extraction` for each cell, in order; a failure is a value, not an exception."""
 
-    async def extract(self, cells: Sequence[CellInput]) -> list[Extraction]: ...
+    async def extract(self, cells: Sequence[CellInput]) -> list[Extraction]:
+        """Read `cells`, in any order and as many at once as it likes. Raises LLMUnavailable where no model answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ class Facts:
         """
         fact = self.get(address)
         if fact is None:
-            raise NotFound(f"no fact is addressed by {address}; nothing was changed", fact=address)
+            raise NotFound(f"no fact is addressed by {address}; nothing was changed", what="fact", fact=address)
         draft = Draft(self.evidence)
         for atom in fact.atoms:
             draft.hide(atom, key)

@@ -211,5 +211,12 @@ def _cell(session: SessionRecord, number: int, spans: tuple[Span, ...], is_open:
         parts += [span.turn, span.start, span.end, *said]
     times = (session.source_ms(span.turn) for span in spans)
     source_ms = next((time for time in times if time is not None), None)
-    name = CellId("c" + digest(session.id, number, *parts))
-    return Cell(name, session.id, number, spans, source_ms, is_open)
+    return Cell(_name(spans[0].start, (session.id, number, *parts)), session.id, number, spans, source_ms, is_open)
+
+
+def _name(start: int, parts: Sequence[str | int | None]) -> CellId:
+    """The id of a cell that begins at character `start` of a turn.
+
+    Trees order cells of one turn by id: the later parts of a long one have ids that sort behind its first, by place.
+    """
+    return CellId(f"cx{start:07x}{digest(*parts, size=6)}" if start else "c" + digest(*parts))

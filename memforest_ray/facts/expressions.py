@@ -7,18 +7,21 @@ they combine to is found around them: "the week before 9 June 2023", "since last
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 from typing import Final
 
 from memforest_ray.facts.instants import zone_of
-from memforest_ray.facts.periods import Period, day, month_from, span, week, weekday_from, weekend, year
+from memforest_ray.facts.periods import Period, day, month, month_from, span, week, weekday_from, weekend, year
 from memforest_ray.facts.phrases.chinese import CHINESE
 from memforest_ray.facts.phrases.dates import DATES
 from memforest_ray.facts.phrases.hindi import HINDI
 from memforest_ray.facts.phrases.nearby import NEARBY
-from memforest_ray.facts.phrases.phrase import Phrase, Setting, ago, ahead, amount
-from memforest_ray.facts.phrases.vocabulary import MONTHS, WEEKDAYS, speaks_of_future
-from memforest_ray.facts.times import EPOCH, EventTime, to_datetime
+from memforest_ray.facts.phrases.numbers import COUNT, counted
+from memforest_ray.facts.phrases.phrase import Phrase, Setting, ago, ahead
+from memforest_ray.facts.phrases.vocabulary import MONTHS, WEEKDAYS, compiled, hooks_in, speaks_of_future
+from memforest_ray.facts.phrases.within import WITHIN
+from memforest_ray.facts.times import EPOCH, EventTime, Precision, to_datetime
 from memforest_ray.facts.words import word_set
 
 __all__ = ["AnyYear", "Found", "find_any_year", "find_times"]
@@ -53,17 +56,18 @@ class _Hit:
 
 # Nothing is searched in a text without any of these: parts of words, whole words, digits and other scripts.
 _HOOKS: Final = word_set(
-    "ago back day week month year night morning afternoon evening tomorrow decade spring summer fall autumn winter "
-    "christmas halloween"
+    "ago back minute hour day week month year night morning afternoon evening tomorrow decade spring summer fall "
+    "autumn winter christmas halloween thanksgiving easter valentine forties fifties sixties seventies eighties "
+    "nineties"
 ) | {"from now"}
-_NAMES: Final = frozenset((*MONTHS, *WEEKDAYS))
+_NAMES: Final = frozenset((*MONTHS, *WEEKDAYS, *word_set("min mins hr hrs yr yrs")))
 _LETTERS: Final = re.compile(r"[a-z]+")
 _SCRIPTS: Final = re.compile(r"[\d\u4e00-\u9fff\u0900-\u097f]")
 _WIDE_DIGITS: Final = {0x966 + digit: str(digit) for digit in range(10)} | {
     0xFF10 + digit: str(digit) for digit in range(10)
 }
 _LANGUAGES: Final = (
-    (re.compile(r"[a-z]|\d", re.IGNORECASE | re.ASCII), (*DATES, *NEARBY)),
+    (re.compile(r"[a-z]|\d", re.IGNORECASE | re.ASCII), (*WITHIN, *DATES, *NEARBY)),
     (re.compile(r"[\u4e00-\u9fff]"), CHINESE),
     (re.compile(r"[\u0900-\u097f]"), HINDI),
 )
@@ -79,8 +83,8 @@ def find_times(text: str, base_ms: int | None, zone: str | None, *, future: bool
     if not _may_tell(text):
         return []
     place = zone_of(zone)
-    today = _today(base_ms, place)
-    hits = _compose(text, _hits(text, today, future), today)
+    now = _now(base_ms, place)
+    hits = _compose(text, _hits(text, now, future), now)
     found = (_found(text, hit, base_ms, place) for hit in hits)
     return [each for each in found if each is not None]
 
@@ -96,9 +100,18 @@ def find_any_year(text: str) -> list[AnyYear]:
             continue
         for match in phrase.pattern.finditer(plain):
             annual = phrase.annual(match)
-            if annual is not None:
+            if annual is not None and not _in_a_year(plain, match):
                 found.append(AnyYear(match.start(), match.end(), annual.month, annual.day))
     return sorted(found, key=lambda each: each.start)
+
+
+def _in_a_year(text: str, match: re.Match[str]) -> bool:
+    """Whether the year is told beside it: "in May last year"."""
+    return "year" in text.lower() and any(
+        match.start() < whole.end() and whole.start() < match.end()
+        for phrase in WITHIN
+        for whole in phrase.pattern.finditer(text)
+    )
 
 
 def _may_tell(text: str) -> bool:
@@ -109,32 +122,42 @@ def _may_tell(text: str) -> bool:
     return not _NAMES.isdisjoint(_LETTERS.findall(plain))
 
 
-def _today(base_ms: int | None, zone: tzinfo) -> date | None:
+def _now(base_ms: int | None, zone: tzinfo) -> datetime | None:
+    """What the clocks of the zone show then."""
     if base_ms is None:
         return None
     try:
-        return to_datetime(base_ms).astimezone(zone).date()
+        return to_datetime(base_ms).astimezone(zone).replace(tzinfo=None)
     except OverflowError:  # no calendar has that day
         return None
 
 
 def _phrases(text: str) -> Iterator[Phrase]:
-    for script, phrases in _LANGUAGES:
+    """Those that a text may hold, by its script and its words."""
+    held = hooks_in(text)
+    for number, (script, _) in enumerate(_LANGUAGES):
         if script.search(text):
-            yield from phrases
+            yield from _hooked(number, held)
 
 
-def _hits(text: str, today: date | None, future: bool | None) -> list[_Hit]:
+@lru_cache(maxsize=256)
+def _hooked(language: int, held: frozenset[str]) -> tuple[Phrase, ...]:
+    """Phrases of a language that a text with these hooks may hold."""
+    _, phrases = _LANGUAGES[language]
+    return tuple(phrase for phrase in phrases if not any(held.isdisjoint(hooks) for hooks in phrase.hooks))
+
+
+def _hits(text: str, now: datetime | None, future: bool | None) -> list[_Hit]:
     plain = text.translate(_WIDE_DIGITS) if not text.isascii() else text
     setting = Setting(
         plain,
-        today or EPOCH.date(),
+        now or EPOCH.replace(tzinfo=None),
         lambda match: speaks_of_future(plain, match.start(), match.end()) if future is None else future,
     )
     hits = [
         hit
         for phrase in _phrases(plain)
-        if today is not None or not phrase.relative
+        if now is not None or not phrase.relative
         for hit in _resolved(phrase, setting)
     ]
     return list(_apart(sorted(hits, key=lambda hit: (hit.start, -hit.end))))
@@ -146,8 +169,29 @@ def _resolved(phrase: Phrase, setting: Setting) -> Iterator[_Hit]:
             period = phrase.resolve(match, setting)
         except (ValueError, OverflowError, IndexError):  # 30 February, a fifth Monday, the year 10,000
             continue
-        if period is not None:
+        if period is not None and not (phrase.relative and _returns(setting.text, match)):
             yield _Hit(match.start(), match.end(), period, phrase.relative)
+
+
+_SENTENCE_CHARS: Final = 80
+_EACH_YEAR: Final = compiled(
+    r"\b(?:(?:every|each)(?: single)? (?:year|week|month)|annually|yearly|weekly|monthly)\b"
+    r"(?:(?!\b(?:but|and|so|then|this)\b)[^.!?,;\n]){0,60}$"
+)
+_EACH_AFTER: Final = compiled(
+    r",? (?:(?:every|each|of (?:every|each))(?: single)? (?:year|week|month)|annually|yearly)\b"
+)
+_ONE_OF_THEM: Final = compiled(
+    r"\b(?:last|next|this|past|coming|ago|back|yesterday|today|tonight|tomorrow|since|from)\b"
+)
+
+
+def _returns(text: str, match: re.Match[str]) -> bool:
+    """Whether it returns each year or week ("every year in May"): then no one time is meant."""
+    if _ONE_OF_THEM.search(match[0]):
+        return False
+    before = text[max(0, match.start() - _SENTENCE_CHARS) : match.start()]
+    return bool(_EACH_YEAR.search(before) or _EACH_AFTER.match(text, match.end()))
 
 
 def _apart(hits: list[_Hit]) -> Iterator[_Hit]:
@@ -160,26 +204,28 @@ def _apart(hits: list[_Hit]) -> Iterator[_Hit]:
 
 # "The week before" that stands before a date, in a window of so many characters.
 _BEFORE_CHARS: Final = 48
-_FROM_DATE: Final = re.compile(
-    r"\b(?:the\s{1,3})?(?:(?P<count>\d{1,3}|(?:a\s{1,3})?(?:couple(?:\s{1,3}of)?|few)|an?|two|three|four|five|six|seven"
-    r"|eight|nine|ten)\s{1,3})?(?P<unit>day|night|morning|evening|weekend|week|month|year|monday|tuesday|wednesday|thursday"
-    r"|friday|saturday|sunday)s?\s{1,3}(?P<side>before|prior\s{1,3}to|preceding|after|following|of)\s{1,3}(?:the\s{1,3})?$",
-    re.ASCII | re.IGNORECASE,
+_FROM_DATE: Final = compiled(
+    rf"(?<!\w)(?:the )?(?:{COUNT} )?(?P<unit>day|night|morning|evening|weekend|week|fortnight|month|year|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday)s? (?P<side>before|prior to|preceding|after|following|of|ago|from)"
+    r" (?:the )?$"
 )
+_LEAD: Final = compiled(r"(?:before|after|of) ")
 _SINCE: Final = re.compile(r"\bsince\s{1,3}(?:about\s{1,3}|around\s{1,3})?$", re.ASCII | re.IGNORECASE)
 _FROM: Final = re.compile(r"\b(?:from|between)\s{1,3}$", re.ASCII | re.IGNORECASE)
-_TO: Final = re.compile(r"\s{0,2}(?:to|until|till|through|and|-|–|—)\s{1,2}", re.ASCII | re.IGNORECASE)
+_TO: Final = re.compile(
+    r"\s{1,2}(?:to|until|till|through|and)\s{1,2}|\s{0,2}[-–—~～到至]\s{0,2}", re.ASCII | re.IGNORECASE
+)
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-def _compose(text: str, hits: list[_Hit], today: date | None) -> list[_Hit]:
+def _compose(text: str, hits: list[_Hit], now: datetime | None) -> list[_Hit]:
     composed: list[_Hit] = []
     place = 0
     while place < len(hits):
         hit = hits[place]
         joined = _joined(text, hit, hits[place + 1]) if place + 1 < len(hits) else None
         place += 1 if joined is None else 2
-        whole = joined or _from_date(text, hit) or _since(text, hit, today) or hit
+        whole = joined or _from_date(text, hit) or _since(text, hit, now) or hit
         if composed and composed[-1].end > whole.start:
             composed.pop()
         composed.append(whole)
@@ -187,26 +233,57 @@ def _compose(text: str, hits: list[_Hit], today: date | None) -> list[_Hit]:
 
 
 def _joined(text: str, one: _Hit, other: _Hit) -> _Hit | None:
-    """ "From 3 May to 10 May" as one range."""
-    if not _TO.fullmatch(text, one.end, other.start):
+    """ "From 3 May to 10 May" as one range, and "28 June - 3 July 2022"."""
+    to = _TO.fullmatch(text, one.end, other.start)
+    if to is None:
         return None
     before = _FROM.search(text[max(0, one.start - 10) : one.start])
-    if before is None or other.period.last <= one.period.first:
+    if before is None and ("and" in to[0].lower() or one.period.precision is not other.period.precision):
         return None
-    period = span(one.period.first, other.period.last)
-    return _Hit(one.start - len(before[0]), other.end, period, one.relative or other.relative)
+    first, last = _of_one_year(text, one, other)
+    if last.last <= first.first:
+        return None
+    start = one.start - len(before[0]) if before else one.start
+    return _Hit(start, other.end, span(first.first, last.last), one.relative and other.relative)
 
 
-def _since(text: str, hit: _Hit, today: date | None) -> _Hit | None:
+def _of_one_year(text: str, one: _Hit, other: _Hit) -> tuple[Period, Period]:
+    """Two ends of a range: where only one of them names its year, the other lies in it or beside it."""
+    first, last = one.period, other.period
+    if one.relative and not other.relative and _is_open(text, one):
+        first = _in_year(first, last.first.year)
+        return (first if first.first <= last.first else _in_year(first, last.first.year - 1)), last
+    if other.relative and not one.relative and _is_open(text, other):
+        last = _in_year(last, first.first.year)
+        return first, (last if first.first <= last.first else _in_year(last, first.first.year + 1))
+    return first, last
+
+
+def _is_open(text: str, hit: _Hit) -> bool:
+    """Whether it is a day or month that leaves the year open."""
+    named = hit.period.precision in (Precision.DAY, Precision.MONTH)
+    return named and any(each.start < hit.end and hit.start < each.end for each in find_any_year(text[: hit.end]))
+
+
+def _in_year(period: Period, year_number: int) -> Period:
+    """The same day or month of that year."""
+    if period.precision is Precision.MONTH:
+        return month(year_number, period.first.month)
+    return day(period.first.replace(year=year_number))
+
+
+def _since(text: str, hit: _Hit, now: datetime | None) -> _Hit | None:
     before = _SINCE.search(text[max(0, hit.start - 16) : hit.start])
-    if before is None or today is None:
+    if before is None or now is None:
         return None
-    return replace(hit, start=hit.start - len(before[0]), period=hit.period.until(today), relative=True)
+    return replace(hit, start=hit.start - len(before[0]), period=hit.period.until(now.date()), relative=True)
 
 
 def _from_date(text: str, hit: _Hit) -> _Hit | None:
-    """ "The week before 9 June 2023": the period that is counted from another."""
-    window = text[max(0, hit.start - _BEFORE_CHARS) : hit.start]
+    """ "The week before 9 June 2023", "a week ago yesterday": the period that is counted from another."""
+    lead = _LEAD.match(text, hit.start, hit.end)  # in "the day before Christmas" the hit is "before Christmas"
+    end = lead.end() if lead else hit.start
+    window = text[max(0, end - _BEFORE_CHARS) : end]
     match = _FROM_DATE.search(window)
     if match is None:
         return None
@@ -214,28 +291,46 @@ def _from_date(text: str, hit: _Hit) -> _Hit | None:
         period = _counted(match, hit.period)
     except (ValueError, OverflowError):  # before the first year of the calendar
         return None
-    return None if period is None else replace(hit, start=hit.start - len(window) + match.start(), period=period)
+    return None if period is None else replace(hit, start=end - len(window) + match.start(), period=period)
 
 
 def _counted(match: re.Match[str], base: Period) -> Period | None:
-    unit, side = match["unit"].lower(), match["side"].lower()
+    unit, side = match["unit"].lower(), " ".join(match["side"].lower().split())
     unit = "day" if unit in ("night", "morning", "evening") else unit
     if side == "of":
         return _holding(unit, base)
-    before = side in ("before", "preceding") or side.startswith("prior")
+    before = side in ("before", "preceding", "prior to", "ago")
     edge = base.first if before else base.last
     if unit in _WEEKDAYS:
         return day(weekday_from(edge, _WEEKDAYS.index(unit), -1 if before else 1))
-    least, most = amount(match["count"]) if match["count"] else (1, 1)
-    return ago(edge, least, most, unit) if before else ahead(edge, least, most, unit)
+    least, most, unit = counted(match["count"], unit) if match["count"] else (1, 1, unit)
+    if side in ("ago", "from"):
+        return _shifted(base, -least if before else least, unit) if match["count"] and least == most else None
+    counting = ago if before else ahead
+    return counting(datetime.combine(edge, time()), least, most, unit)
+
+
+def _shifted(base: Period, count: int, unit: str) -> Period | None:
+    """A period so many units away, as fine as it was: "a year ago today" is a day."""
+    if unit in ("day", "week"):
+        distance = timedelta(count * (7 if unit == "week" else 1))
+        return replace(base, first=base.first + distance, last=base.last + distance)
+    if unit not in ("month", "year"):
+        return None
+    moved = month_from(base.first, count * (12 if unit == "year" else 1))
+    first = moved.first.replace(day=min(base.first.day, moved.last.day))
+    return {Precision.DAY: day, Precision.WEEK: week, Precision.WEEKEND: weekend}.get(base.precision, _month_of)(first)
+
+
+def _month_of(first: date) -> Period:
+    return month_from(first, 0)
 
 
 def _holding(unit: str, base: Period) -> Period | None:
     """The week, weekend or weekday of a date."""
-    if unit == "week":
-        return week(base.first)
-    if unit == "weekend":
-        return weekend(base.first)
+    if unit in ("week", "weekend"):  # of a day: the week of a month may be any
+        whole = week(base.first) if unit == "week" else weekend(base.first)
+        return whole if base.last - base.first < timedelta(7) else None
     if unit == "month":
         return month_from(base.first, 0)
     if unit == "year":

@@ -14,8 +14,9 @@ from memforest_ray.facts.replies import candidates_of, most_sure
 from memforest_ray.facts.rules import spoken_turns
 from memforest_ray.facts.times import to_datetime
 from memforest_ray.models.asking import Asked, ask
-from memforest_ray.models.chat import ChatModel, ChatUsage
+from memforest_ray.models.chat import ChatModel
 from memforest_ray.models.prompts.extract import EXTRACT
+from memforest_ray.models.usage import Usage
 from memforest_ray.models.waves import wave
 
 __all__ = ["ModelExtractor", "prompt_text"]
@@ -53,7 +54,7 @@ class _Cell:
     extractor: ModelExtractor
     cell: CellInput
     questions: int = 0
-    usage: ChatUsage = field(default_factory=ChatUsage)
+    usage: Usage = field(default_factory=Usage)
     failure: str | None = None
     answered: bool = False
 
@@ -65,11 +66,7 @@ class _Cell:
             candidates=() if self.failure else tuple(found),
             failure=self.failure,
             answered=self.answered or not turns,
-            calls=self.usage.calls,
-            retries=self.usage.retries,
-            prompt_tokens=self.usage.prompt_tokens,
-            cached_tokens=self.usage.cached_tokens,
-            completion_tokens=self.usage.completion_tokens,
+            usage=self.usage,
         )
 
     async def _part(self, turns: Sequence[TurnInput], noted: Sequence[str]) -> list[Candidate]:

@@ -19,7 +19,7 @@ from memforest_ray.errors import InvalidInput
 __all__ = ["INSTANT_MAX_MS", "INSTANT_MIN_MS", "ParsedInstant", "TimeLike", "parse_instant", "zone_of"]
 
 TimeLike = datetime | date | str | int | float | None
-"""What callers write for a time: a datetime, a date, seconds or milliseconds since 1970, or text."""
+"""What callers write for a time: a datetime, a date, seconds since 1970 (or milli-, micro- or nanoseconds), or text."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 INSTANT_MIN_MS: Final = -62_135_596_800_000
@@ -28,6 +28,11 @@ INSTANT_MAX_MS: Final = 253_402_300_799_999
 """The last millisecond of year 9999: the last that a datetime can show."""
 _SECONDS_MAX: Final = 1e11
 """Numbers from here on are milliseconds: 1e11 seconds is in the year 5138, 1e11 milliseconds in 1973."""
+_MILLISECONDS_MAX: Final = 2.6e14
+"""Numbers from here on are microseconds, and a thousand times further nanoseconds: as milliseconds of no year to 9999.
+As microseconds they begin in 1978."""
+_NANOSECONDS_MAX: Final = 2.0**63
+"""In the year 2262: what counts nanoseconds counts them in 64 bits."""
 _TEXT_MAX: Final = 120
 """Characters of the longest text that is tried as a time; a date with its zone spelled out takes about 70."""
 
@@ -90,7 +95,7 @@ def _offset_of(distance: timedelta) -> str:
 
 
 def _of_number(value: object) -> ParsedInstant:
-    """Seconds or milliseconds, told apart by size; any real number, numpy's too, but no bool."""
+    """Seconds or parts of them, told apart by size; any real number, numpy's too, but no bool."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"a time must be a datetime, a date, a number or text, not {type(value).__name__}")
     try:
@@ -100,22 +105,35 @@ def _of_number(value: object) -> ParsedInstant:
 
 
 def _of_amount(number: float, shown: object) -> ParsedInstant:
-    if not math.isfinite(number):
+    if not math.isfinite(number) or abs(number) > _NANOSECONDS_MAX:
         raise InvalidInput(f"{shown!r} is not a time")
-    milliseconds = number if abs(number) >= _SECONDS_MAX else number * 1000
+    size = abs(number)
+    if size >= _MILLISECONDS_MAX:
+        milliseconds = number / (1_000 if size < _MILLISECONDS_MAX * 1_000 else 1_000_000)
+    else:
+        milliseconds = number if size >= _SECONDS_MAX else number * 1_000
     return ParsedInstant(_bounded(round(milliseconds), shown), naive=False)
 
 
 def _bounded(instant_ms: int, shown: object) -> int:
     if not INSTANT_MIN_MS <= instant_ms <= INSTANT_MAX_MS:
-        raise InvalidInput(f"{shown!r} lies outside the years 1 to 9999 (numbers are seconds or milliseconds)")
+        raise InvalidInput(
+            f"{shown!r} lies outside the years 1 to 9999 (numbers are seconds since 1970, or parts of them)"
+        )
     return instant_ms
 
 
 # ---- text -------------------------------------------------------------------------------------------------
 
-_DIRECTION_MARKS = dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202b\u202c\ufeff"))
-"""Invisible marks that chat exports put around their dates."""
+_DIRECTION_MARKS: Final[dict[int, str | None]] = {
+    **dict.fromkeys(map(ord, "\u200e\u200f\u202a\u202b\u202c\ufeff")),
+    ord("\u2212"): "-",
+}
+"""Invisible marks that chat exports put around their dates, and the minus of typesetters."""
+_IN_ZONE = re.compile(r"(.*\d(?:Z|[+-]\d\d:?\d\d)?) ?(?:\[([A-Z]\w+(?:/[\w+-]+){0,2})\]|([A-Z]\w+(?:/[\w+-]+){1,2}))")
+"""`2024-01-02T10:00[Europe/Madrid]`: a zone by its name, behind a time that may have an offset, too."""
+_NAMED_TOO = re.compile(r"(?<=[+-]\d{4}) [A-Z]{3,5}$")
+"""`+0000 UTC`, as Go prints a time: the offset says it all."""
 
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -148,11 +166,18 @@ def _of_text(value: str, zone: str | None) -> ParsedInstant:
         raise _unreadable(value)
     if _NUMBER.fullmatch(text) and not _COMPACT.fullmatch(text):
         return _of_numeric_text(text, value)
+    if in_zone := _IN_ZONE.fullmatch(text):
+        place = zone_of(in_zone[2] or in_zone[3])
+        moment = _moment(in_zone[1], value)
+        return _of_datetime(moment if moment.tzinfo else moment.replace(tzinfo=place), zone, shown=value)
+    return _of_datetime(_moment(_NAMED_TOO.sub("", text), value), zone, shown=value)
+
+
+def _moment(text: str, value: str) -> datetime:
     try:
-        moment = _iso(text) or _patterned(text) or _by_dateutil(text)
+        return _iso(text) or _patterned(text) or _by_dateutil(text)
     except (ValueError, OverflowError, ArithmeticError) as error:
         raise _unreadable(value) from error
-    return _of_datetime(moment, zone, shown=value)
 
 
 def _of_numeric_text(text: str, value: str) -> ParsedInstant:

@@ -44,11 +44,7 @@ class ModelJudge:
         return Judgement(
             equivalent=asked.value,
             failure=asked.failure,
-            calls=asked.usage.calls,
-            retries=asked.usage.retries,
-            prompt_tokens=asked.usage.prompt_tokens,
-            cached_tokens=asked.usage.cached_tokens,
-            completion_tokens=asked.usage.completion_tokens,
+            usage=asked.usage,
         )
 
 

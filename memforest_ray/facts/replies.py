@@ -5,6 +5,7 @@ unusable, so that the model is asked again. What has one sensible reading (a num
 exist, a confidence out of range) is given it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
@@ -15,6 +16,7 @@ from memforest_ray.facts.clauses import content_words
 from memforest_ray.facts.reported_times import reported_time
 from memforest_ray.facts.words import stem
 from memforest_ray.models.asking import Unusable
+from memforest_ray.models.prompts.extract import EXAMPLE
 
 __all__ = ["candidates_of", "most_sure"]
 
@@ -34,15 +36,37 @@ def _texts(value: Any) -> list[str]:
     return [" ".join(item.split()) if isinstance(item, str) else "" for item in items]
 
 
+_LISTED: Final = re.compile(r"\D{0,12}\d{1,6}(?:\s?(?:,|&|and)\s?\d{1,6}){0,20}\W{0,2}", re.ASCII)
+"""`2`, `turn 2`, `1, 2 and 4`: numbers of turns that are written as text."""
+_NOTHING: Final = re.compile(
+    r"(?:n/?a|none|null|nothing|no (?:relevant |new |notable )?(?:facts?|information|statements?)"
+    r"(?: (?:found|here|given|provided|available|worth remembering|to (?:note|extract|remember|report)))?"
+    r"(?: in (?:the|this|these) \w+)?)\W*",
+    re.IGNORECASE,
+)
+"""What some models put in place of a statement where there is none."""
+_ONESELF: Final = frozenset({"i", "me", "my", "myself", "the speaker", "speaker"})
+
+
 def _numbers(value: Any) -> list[int]:
     """Whole numbers, also where they are written as text."""
     items = value if isinstance(value, list) else [value]
-    return [int(item) for item in items if isinstance(item, int | str) and str(item).strip().isdecimal()]
+    return [
+        int(number)
+        for item in items
+        if isinstance(item, int | str) and _LISTED.fullmatch(str(item).strip())
+        for number in re.findall(r"\d+", str(item), re.ASCII)
+    ]
 
 
 def _confidence(value: Any) -> int:
+    """From 0 to 9; what lies between 0 and 1 was meant as a share."""
+    if isinstance(value, str) and re.fullmatch(r"\s*\d(?:\.\d+)?\s*", value, re.ASCII):
+        value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return _CONFIDENCE_MAX
+    if 0 < value < 1:
+        return round(value * _CONFIDENCE_MAX)
     return int(min(max(value, 0), _CONFIDENCE_MAX)) if value == value else 0  # noqa: PLR0124 - only NaN is not itself
 
 
@@ -86,10 +110,19 @@ def candidates_of(value: Mapping[str, Any], turns: Sequence[TurnInput], zone: st
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise Unusable(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    facts = [fact for fact in facts if not _NOTHING.fullmatch(fact.t)]
+    if any(fact.t in EXAMPLE for fact in facts) and not _tell_of_example(turns):
+        raise Unusable("an item is of the example, not of the turns")
     found = [candidate for fact in facts if (candidate := _candidate(fact, turns, zone)) is not None]
     if facts and not found:
         raise Unusable(f"no item names a turn from 1 to {len(turns)}")
     return most_sure(found)
+
+
+def _tell_of_example(turns: Sequence[TurnInput]) -> bool:
+    """Whether the turns may say what the example of the prompt says."""
+    said = " ".join(turn.text for turn in turns)
+    return "Porto" in said or "lift" in said
 
 
 def most_sure(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -109,10 +142,10 @@ def _candidate(fact: _Fact, turns: Sequence[TurnInput], zone: str | None) -> Can
         if len(turns) != 1:
             return None
         sources = list(turns)
-    subject, attribute, value = _holding(fact)
     words, first, last = (*fact.w, "", "", "")[:3]
     speaker = sources[0].speaker
-    entities = tuple(_names((speaker, *fact.e)))
+    subject, attribute, value = _holding(fact, sources[0])
+    entities = tuple(_names((speaker, *(name for name in fact.e if not _is_speaker(name, sources[0])))))
     return Candidate(
         text=fact.t,
         kind=fact.k,
@@ -130,9 +163,16 @@ def _candidate(fact: _Fact, turns: Sequence[TurnInput], zone: str | None) -> Can
     )
 
 
-def _holding(fact: _Fact) -> tuple[str | None, str | None, str | None]:
+def _is_speaker(name: str, turn: TurnInput) -> bool:
+    """Whether a name is how a model calls whoever speaks: "I", or "the user" of a turn in that role."""
+    folded = name.casefold()
+    return folded in _ONESELF or folded.removeprefix("the ") == turn.role
+
+
+def _holding(fact: _Fact, turn: TurnInput) -> tuple[str | None, str | None, str | None]:
     """Subject, attribute and value of what lasts; nothing where one of the first two is missing."""
     subject, attribute, value = (*fact.s, "", "", "")[:3]
+    subject = turn.speaker if _is_speaker(subject, turn) else subject
     attribute = attribute.lower()
     if fact.k not in _LASTING or not subject or not attribute or len(attribute.split()) > _ATTRIBUTE_WORDS_MAX:
         return None, None, None

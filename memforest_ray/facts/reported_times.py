@@ -6,11 +6,12 @@ them: calendar arithmetic is not what models are good at. The model's reading st
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
 from typing import Final
 
 from memforest_ray.facts.candidates import TurnInput
-from memforest_ray.facts.expressions import find_times
+from memforest_ray.facts.expressions import Found, find_times
 from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.periods import Period, day, month_from, span, week, year
 from memforest_ray.facts.times import EPOCH, LIFETIME, EventTime, Precision, to_datetime
@@ -22,6 +23,9 @@ _REACH_YEARS: Final = 150
 """Nobody tells of days further from the time of telling; a year outside is a misreading."""
 _YEARS: Final = (1000, 2999)
 _EXPRESSION_CHARS_MAX: Final = 100
+_LIMITS: Final = r"(?:before|after|until|till?|prior to)"
+_LIMIT: Final = re.compile(rf"{_LIMITS}\b", re.IGNORECASE)
+_LIMIT_BEFORE: Final = re.compile(rf"\b{_LIMITS}$", re.IGNORECASE)
 _LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
 
 
@@ -33,10 +37,27 @@ def reported_time(words: str, first: str, last: str, turns: Sequence[TurnInput],
     words = " ".join(words.split())[:_EXPRESSION_CHARS_MAX]
     if not words or not turns:
         return None
-    return _in_place(words, turns, zone) or _alone(words, turns, zone) or _read(words, first, last, turns, zone)
+    ours = _in_place(words, turns, zone) or _alone(words, turns, zone)
+    if ours is not None and not ours.limit:
+        return ours.event
+    return _read(words, first, last, turns, zone) or (None if ours is None else ours.event)
 
 
-def _in_place(words: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:
+@dataclass(frozen=True, slots=True)
+class _Ours:
+    """What our patterns make of the words."""
+
+    event: EventTime
+    limit: bool
+    """What is known to be before or after a day is not of that day: a model's reading is worth more than ours."""
+
+
+def _ours(text: str, found: Found) -> _Ours:
+    before = text[max(0, found.start - 12) : found.start].rstrip()
+    return _Ours(found.event, bool(_LIMIT.match(found.event.expression) or _LIMIT_BEFORE.search(before)))
+
+
+def _in_place(words: str, turns: Sequence[TurnInput], zone: str | None) -> _Ours | None:
     """As our patterns read it where it stands, with what is around it."""
     pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
     for turn in turns:
@@ -45,14 +66,14 @@ def _in_place(words: str, turns: Sequence[TurnInput], zone: str | None) -> Event
             continue
         for found in find_times(turn.text, turn.source_ms, zone):
             if found.start < match.end() and match.start() < found.end:
-                return found.event
+                return _ours(turn.text, found)
     return None
 
 
-def _alone(words: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:
+def _alone(words: str, turns: Sequence[TurnInput], zone: str | None) -> _Ours | None:
     """As our patterns read the words by themselves: a model may have set them right."""
     found = find_times(words, turns[0].source_ms, zone)
-    return found[0].event if found else None
+    return _ours(words, found[0]) if found else None
 
 
 def _read(words: str, first: str, last: str, turns: Sequence[TurnInput], zone: str | None) -> EventTime | None:

@@ -67,6 +67,11 @@ _AGAIN = re.compile(r"\b(?:I|we|us|our|ours|you|your|yours)\b|\b(?:I|we|you)'", 
 _MINE: Final = {"my": "their", "mine": "theirs", "me": "them", "myself": "themself"}
 _MINE_WORD = re.compile(r"\b(?:my|mine|me|myself)\b(?!-)", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"(I(?:'(?:m|ve|ll))?)\s+", re.IGNORECASE)
+_THIRD_PERSON = re.compile(
+    r"'s |\s(?:is|was|has|had|does|did|will|would|can|could|must|doesn't|didn't|isn't|wasn't|went|got|left"
+    r"|\w{2,}(?:s|ed))\b"
+)
+"""What goes on after a name so that it is told of: "Will is late", not "Will you come?" or "Mark my words"."""
 _MY = re.compile(r"my\s+", re.IGNORECASE)
 _YOU = re.compile(r"you(?:'re| are)\s+|you(?:'ve| have)\s+|you (was|were|will|can|should)\s+", re.IGNORECASE)
 
@@ -87,7 +92,8 @@ def retell(clause: str, speaker: str, other: str | None) -> tuple[str, bool]:
 
     `other` is whom "you" means, where that is certain.
     """
-    told = _told(clause, speaker, other)
+    named = clause.startswith((f"{speaker} ", f"{speaker}'s ")) and _THIRD_PERSON.match(clause, len(speaker))
+    told = clause if named else _told(clause, speaker, other)
     if told is None:
         return f"{speaker}: {clause}", False
     return told.rstrip("!?") + ("." if told[-1] in "!?" else ""), True

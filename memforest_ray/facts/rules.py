@@ -4,7 +4,7 @@ At most one candidate per clause. It is a real mode with its own recall, not a m
 speaks, when, whose attribute), everything else keeps its words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -16,6 +16,7 @@ from memforest_ray.facts.expressions import Found, find_times
 from memforest_ray.facts.inputs import SILENT_ROLES
 from memforest_ray.facts.kinds import domain_of, kind_of
 from memforest_ray.facts.names import Speakers, inner_names, names_in
+from memforest_ray.facts.remembered import without_remembered
 from memforest_ray.facts.retelling import retell
 from memforest_ray.facts.sayings import Saying, sayings
 from memforest_ray.facts.times import LIFETIME, EventTime, Precision
@@ -56,13 +57,23 @@ def _candidates(cell: CellInput) -> tuple[Candidate, ...]:
 
 
 def spoken_turns(turns: tuple[TurnInput, ...]) -> list[TurnInput]:
-    """Turns that somebody says: no prompts, no tool results, nothing long that is said twice."""
+    """Turns that somebody says: no prompts, no tool results, nothing long that is said twice, nothing remembered."""
     texts = [turn.text for turn in turns]
-    return [
+    said = [
         turn
         for turn in turns
-        if turn.role not in SILENT_ROLES and (len(turn.text) < _REPEATED_CHARS or texts.count(turn.text) == 1)
+        if turn.role.lower() not in SILENT_ROLES and (len(turn.text) < _REPEATED_CHARS or texts.count(turn.text) == 1)
     ]
+    return [turn for each in said for turn in _without_remembered(each)]
+
+
+def _without_remembered(turn: TurnInput) -> Iterator[TurnInput]:
+    """The turn without what it quotes from a memory; none where it says nothing else."""
+    left = without_remembered(turn.text)
+    if left == turn.text:
+        yield turn
+    elif left.strip():
+        yield replace(turn, text=left)
 
 
 def _best(candidates: list[Candidate]) -> tuple[Candidate, ...]:

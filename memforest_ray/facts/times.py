@@ -60,10 +60,12 @@ class EventTime:
 
     @property
     def start(self) -> datetime:
+        """Its first instant, in UTC."""
         return to_datetime(self.start_ms)
 
     @property
     def end(self) -> datetime:
+        """The first instant after it, in UTC: intervals are half-open."""
         return to_datetime(self.end_ms)
 
     @property

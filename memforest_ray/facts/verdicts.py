@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from memforest_ray.facts.candidates import Mention
 from memforest_ray.ids import AtomId
+from memforest_ray.models.usage import Usage
 
 __all__ = [
     "VERDICTS_PER_ATOM_MAX",
@@ -70,11 +71,8 @@ class Judgement:
 
     equivalent: bool | None
     failure: str | None = None
-    calls: int = 0
-    retries: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
+    """What it has cost."""
 
 
 class Judge(Protocol):

@@ -8,6 +8,7 @@ the leaves that come whole. What does not fit is made here, as for any other wri
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 from memforest_ray.commit.version import Vector, Version
@@ -130,7 +131,8 @@ class Adoption:
 
     # ---- vectors -----------------------------------------------------------------------------------------
 
-    def vectors(self) -> dict[str, Vector]:
+    @cached_property
+    def vectors(self) -> Mapping[str, Vector]:
         """By the text that was embedded."""
         source = self.source
         known: dict[str, Vector] = {}

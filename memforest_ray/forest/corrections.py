@@ -35,18 +35,19 @@ def corrected(version: Version, write: Correct) -> tuple[FactsEdit, AtomId]:
     """What a correction does to the facts, and the atom that it adds. Raises NotFound, InvalidInput."""
     fact = version.find_fact(write.fact)
     if fact is None:
-        raise NotFound(f"no fact {write.fact!r} is stored; nothing was changed", fact=write.fact)
+        raise NotFound(f"there is no fact {write.fact!r}; nothing was changed", what="fact", fact=write.fact)
     mention = _mention(version, fact, write)
     atom = atom_id(mention)
     if atom in fact.atoms:
-        raise InvalidInput("the corrected text says what the fact says already; nothing was changed", fact=fact.id)
+        raise InvalidInput("the fact already says that; nothing was changed", fact=fact.id)
     edit = version.facts.withhold(fact.id, keyed(version.secret, "withheld"))
     # Somebody may take a correction back: what was withheld by it is to be shown again.
     edit = edit.then(edit.facts.readmit([atom]))
     edit = edit.then(edit.facts.edit([mention]))
     if edit.facts.get(atom) is None:
         raise InvalidInput(
-            "the corrected text says the same as something that is withheld; nothing was changed", fact=fact.id
+            "the new text says the same as a statement that was corrected or forgotten; nothing was changed",
+            fact=fact.id,
         )
     return edit, atom
 

@@ -104,7 +104,8 @@ class Dialogue:
         if alignment.relation is Relation.CONFLICT:
             raise SessionConflict(
                 f"session {incoming.id!r} is stored with other turns; they were kept; "
-                "send a continuation, use another id, or replace=True to put these in their place",
+                "send the stored turns with new ones after them, use another id, or pass replace=True to put these in "
+                "their place",
                 session=incoming.id,
             )
         if alignment.relation is Relation.DUPLICATE:
@@ -225,7 +226,7 @@ class Dialogue:
                     found[name].append((record.id, index))
         for name, places in found.items():
             if not places:
-                raise NotFound(f"no turn {name!r} is stored; nothing was changed", turn=name)
+                raise NotFound(f"there is no turn {name!r}; nothing was changed", what="turn", turn=name)
             if len(places) > 1:
                 where = ", ".join(repr(str(place[0])) for place in places)
                 raise InvalidInput(f"turn {name!r} is in several sessions ({where}): name one with session=")
@@ -392,10 +393,11 @@ class Dialogue:
         return [record]
 
     def _absent(self, session: str) -> NotFound:
-        """Whoever asks again to forget it, since he did not hear the answer, is told that it was."""
+        """Whoever asks again to forget it, not having heard the answer, is told that it was forgotten."""
         forgotten = self._key(SessionId(session)) in self.forgotten
-        found = "is stored any more: it was forgotten before" if forgotten else "is stored"
-        return NotFound(f"no session {session!r} {found}; nothing was changed", session=session)
+        before = " any more: it was forgotten before" if forgotten else ""
+        message = f"there is no session {session!r}{before}; nothing was changed"
+        return NotFound(message, what="session", session=session)
 
     def _names(self) -> list[SessionId]:
         return [name for name in {*self._base.sessions, *self.touched} if name in self.sessions]

@@ -1,50 +1,50 @@
-"""What the writer asks its driver to do. The forest decides, the driver does: no I/O, clock or model in here.
+"""What a writer asks its driver to do. The forest decides, the driver does: no I/O, clock or model in here."""
 
-A writer is a generator: it yields an effect, is sent the answer, and returns what it has written.
-"""
-
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from memforest_ray.facts.candidates import CellInput
-from memforest_ray.facts.verdicts import Question
+from memforest_ray.commit.version import Vector
+from memforest_ray.effects import Answered
+from memforest_ray.facts.candidates import CellInput, Extraction
+from memforest_ray.facts.verdicts import Judgement, Question
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.summaries import RefreshPlan
 
-__all__ = ["Effect", "Embed", "Extract", "Foretell", "Judge", "JudgeFrom", "Refresh", "Steps"]
+__all__ = ["Effect", "Embed", "Extract", "Judge", "JudgeFrom", "Prefetch", "Refresh", "Steps"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class Extract(Answered[Sequence[Extraction]]):
     """Find candidates in these cells, all at once. Answer: one `Extraction` for each, in order."""
 
     cells: tuple[CellInput, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Embed:
+class Embed(Answered[Sequence[Vector]]):
     """Make vectors of these distinct texts. Answer: fp16 rows, in order."""
 
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeFrom:
+class JudgeFrom(Answered[float | None]):
     """Answer: the cosine from which two statements are shown to a judge; None where nobody judges."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class Judge(Answered[Sequence[Judgement]]):
     """Have these pairs judged, all at once. Answer: a `Judgement` for each, in order."""
 
     questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Foretell:
-    """Which summaries of entities' trees are going to be asked for can be found out now, beside what follows.
+class Prefetch(Answered[None]):
+    """Summaries of entities' trees can be asked for now, beside what follows: very likely they will be wanted.
 
     Answer: nothing; the work goes on at once.
     """
@@ -54,7 +54,7 @@ class Foretell:
 
 
 @dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(Answered[Usage]):
     """Have summaries written until `plan` is finished, whatever is ready at once; or give it up, so that extractive
     ones stand in, marked stale, and the others follow as a commit of their own.
 
@@ -64,5 +64,6 @@ class Refresh:
     plan: RefreshPlan
 
 
-Effect = Extract | Embed | JudgeFrom | Judge | Foretell | Refresh
+Effect = Extract | Embed | JudgeFrom | Judge | Prefetch | Refresh
 Steps = Generator[Effect, Any, T]
+"""A write under way (`memforest_ray.effects`): comes to a `T`."""

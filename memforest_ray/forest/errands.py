@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from memforest_ray.forest.reports import PricedReport, Report
-from memforest_ray.forest.usage import Usage
 from memforest_ray.ids import FactId, OpId, SessionId, TurnId, UserId
+from memforest_ray.models.usage import Usage
 
 __all__ = [
     "ERRAND_ANSWERS",

@@ -8,14 +8,13 @@ from memforest_ray.facts.sessions import SessionRecord, TurnRecord
 from memforest_ray.facts.verdicts import Pair
 from memforest_ray.forest.errands import Errand, ErrandDone, Lend, Lent, Return, Returned
 from memforest_ray.forest.reports import PricedReport, Report
-from memforest_ray.forest.usage import Billed, Usage
 from memforest_ray.ids import AtomId, CellId, FactId, OpId, ScopeId, SessionId, TurnId
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.nodes import Node
 
 __all__ = [
     "WAITS",
     "Answered",
-    "Billed",
     "DeleteSnapshot",
     "Deleted",
     "Forget",
@@ -31,7 +30,6 @@ __all__ = [
     "Save",
     "Saved",
     "Upkeep",
-    "Usage",
     "Wait",
 ]
 
@@ -78,7 +76,7 @@ class Forget:
     turns: tuple[str, ...] | None = None
     fact: str | None = None
     origin: str | None = None
-    """A user: every session that came from him, at first or second hand."""
+    """A user: every session that came from them, at first or second hand."""
     with_dialogue: bool = False
     including_snapshots: bool = False
     """Take it out of snapshots, too; without it a snapshot that holds it stands in the way."""

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from memforest_ray.commit.version import Version
-from memforest_ray.errors import NotFound
 from memforest_ray.forest.corrections import corrected
 from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.effects import Steps
@@ -25,8 +24,6 @@ def steps_of(version: Version, write: Errand, source: Version | None, model: str
         return merge(version, write, source, model)
     if isinstance(write, Correct):
         return _correct(version, write, model)
-    if not (version.sessions or version.operations):
-        raise NotFound(f"this user has no memory yet, so there is nothing to {write.what}; nothing was changed")
     return _RENEWALS[write.what](version, write, model)
 
 

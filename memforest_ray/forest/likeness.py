@@ -5,7 +5,7 @@ that are joined to a lesser one, or withheld, are kept too (`Version.echoes`): w
 depend on the order in which they came.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from immutables import Map
@@ -15,10 +15,10 @@ from memforest_ray.facts.canonical import Facts, FactsEdit
 from memforest_ray.facts.verdicts import Judgement, Pair, PairKey, Question, Verdict, pair_key
 from memforest_ray.forest.comparing import Alike, alike_among, compare, stored_alike
 from memforest_ray.forest.effects import Embed, Judge, JudgeFrom, Steps
-from memforest_ray.forest.intents import Usage
 from memforest_ray.forest.work import Work
 from memforest_ray.ids import AtomId, FactId
 from memforest_ray.index.rows import cell_embedding_text, mention_embedding_text
+from memforest_ray.models.usage import Usage
 
 __all__ = ["echoes", "embed", "embed_texts", "judge"]
 
@@ -34,12 +34,13 @@ def embed(work: Work) -> Steps[None]:
 
 def embed_texts(work: Work, texts: Mapping[str, str]) -> Steps[None]:
     """Vectors under the names of `texts`."""
-    distinct = tuple(dict.fromkeys(text for text in texts.values() if text not in work.known))
+    known = work.takeover.vectors
+    distinct = tuple(dict.fromkeys(text for text in texts.values() if text not in known))
     by_text: dict[str, Vector] = {}
     if distinct:
-        rows = yield Embed(distinct)
+        rows = yield from Embed(distinct)
         by_text = dict(zip(distinct, rows, strict=True))
-    by_text.update((text, work.known[text]) for text in texts.values() if text in work.known)
+    by_text.update((text, known[text]) for text in texts.values() if text in known)
     work.vectors.update({name: by_text[text] for name, text in texts.items()})
 
 
@@ -68,7 +69,7 @@ def judge(work: Work) -> Steps[None]:
     What an atom is alike to changes with its least mention: then what is known of its pairs is kept where they still
     are alike. So which pairs are known in the end follows from what is there, and not from how it came.
     """
-    threshold = yield JudgeFrom()
+    threshold = yield from JudgeFrom()
     if threshold is None:
         return
     work.judging = True
@@ -80,10 +81,10 @@ def judge(work: Work) -> Steps[None]:
     fresh = tuple(dict.fromkeys((*edit.fresh, *changed)))
     wave = edit.facts.pairs_to_judge(fresh, lambda atom: alike.get(atom, {}).items())
     asked, waiting = _shared_out(wave.ask, frozenset(fresh), draining=work.draining)
-    answers: list[Judgement] = []
+    answers: Sequence[Judgement] = ()
     if asked:
-        answers = yield Judge(tuple(_question(edit.facts, pair) for pair in asked))
-    work.judged = Usage.of(answers)
+        answers = yield from Judge(tuple(_question(edit.facts, pair) for pair in asked))
+    work.judged = Usage.total(answer.usage for answer in answers)
     told = list(zip(asked, answers, strict=True))
     verdicts = [Verdict(pair, answer.equivalent) for pair, answer in told if answer.equivalent is not None]
     unanswered = [pair for pair, answer in told if answer.equivalent is None]

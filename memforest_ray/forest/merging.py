@@ -16,10 +16,10 @@ from memforest_ray.forest.dialogue import Admission, Dialogue, formers, hole_of,
 from memforest_ray.forest.effects import Steps
 from memforest_ray.forest.errands import Merge, Merged
 from memforest_ray.forest.forecast import Forecast
-from memforest_ray.forest.usage import Usage
-from memforest_ray.forest.work import Work, Written
+from memforest_ray.forest.work import Takeover, Work, Written
 from memforest_ray.forest.writing import rework
 from memforest_ray.ids import SessionId, UserId
+from memforest_ray.models.usage import Usage
 
 __all__ = ["forecast", "merge"]
 
@@ -34,16 +34,13 @@ def merge(version: Version, write: Merge, source: Version, model: str) -> Steps[
     if laid.conflicts:
         raise _conflict(write, laid.conflicts)
     laid.dialogue.keep_forgotten(source.forgotten)
-    work = _work(version, laid.dialogue, adoption)
-    work.lineage = _lineage(version, adoption)
+    work = _work(version, laid.dialogue, adoption, write.source)
     first = _first(work, adoption)
     through = tuple(sorted({UserId(user) for path in source.origins.values() for user in path}))
     told = Merged(version.number, write.op_id, write.source, source.number, True, kept=laid.kept, through=through)
-    new = laid.dialogue.told or work.lineage or first.rows or adoption.evidence(first.facts).rows
+    new = laid.dialogue.told or work.takeover.lineage or first.rows or adoption.evidence(first.facts).rows
     if work.idle and not new:
         return Written(version, answers=(told,))
-    work.origins = dict(_origins(work, adoption, write))
-    work.known = adoption.vectors()
     after = yield from rework(work, adoption.extracted, model, first=first)
     return replace(after, answers=(_counted(told, work, adoption),))
 
@@ -52,7 +49,7 @@ def forecast(version: Version, name: str, source: Version, model: str) -> Foreca
     """What `merge` would do; nothing is changed."""
     adoption = Adoption(source, name, model)
     laid = _laid(version, adoption, replacing=False)
-    work = _work(version, laid.dialogue, adoption)
+    work = _work(version, laid.dialogue, adoption, name)
     facts = _facts_after(work, adoption)
     before = version.facts.shown
     homes = [home for fact in source.facts if (home := adoption.home(fact.id, facts.facts)) is not None]
@@ -152,18 +149,22 @@ def _lineage(version: Version, adoption: Adoption) -> dict[str, tuple[str, str]]
     return {name: line for name, line in lines.items() if version.lineage.get(name) != line}
 
 
-def _work(version: Version, dialogue: Dialogue, adoption: Adoption) -> Work:
+def _work(version: Version, dialogue: Dialogue, adoption: Adoption, source: str) -> Work:
     dialogue.retry_failed({version.cells[cell].session_id: None for cell in version.failed if adoption.mends(cell)})
     work = Work(version, dialogue)
-    work.adoption = adoption
-    work.told = {shown.cell_id: adoption.told_in(shown) for shown in work.inputs()}
+    work.takeover = Takeover(
+        adoption,
+        told={shown.cell_id: adoption.told_in(shown) for shown in work.inputs()},
+        origins=dict(_origins(dialogue, adoption, source)),
+        lineage=_lineage(version, adoption),
+    )
     return work
 
 
 def _first(work: Work, adoption: Adoption) -> FactsEdit:
     """What is done to the facts before anything new is said: what is withheld there, and what was corrected since."""
     edit = work.version.facts.withhold_hashed(adoption.source.facts.withheld.pairs())
-    told = {mention.id for mentions in work.told.values() for mention in mentions}
+    told = {mention.id for mentions in work.takeover.told.values() for mention in mentions}
     come = (mention for mention in adoption.corrections(work.dialogue) if mention.id not in told)
     return edit.then(edit.facts.edit([mention for mention in come if mention.id not in edit.facts.mentions]))
 
@@ -171,30 +172,30 @@ def _first(work: Work, adoption: Adoption) -> FactsEdit:
 def _facts_after(work: Work, adoption: Adoption) -> FactsEdit:
     """The facts of both, as far as they are known without reading anything."""
     first = _first(work, adoption)
-    edit = first.then(first.facts.edit([mention for told in work.told.values() for mention in told]))
+    edit = first.then(first.facts.edit([mention for told in work.takeover.told.values() for mention in told]))
     return edit.then(adoption.evidence(edit.facts))
 
 
 def _conflict(write: Merge, sessions: tuple[SessionId, ...]) -> SessionConflict:
     named = ", ".join(map(repr, sessions[:5])) + (f" and {len(sessions) - 5} more" if len(sessions) > 5 else "")
     return SessionConflict(
-        f"sessions that came from {write.source!r} earlier are stored with other turns than there are now: {named}; "
+        f"sessions that came from {write.source!r} earlier have been replaced there since: {named}; "
         "nothing was changed; pass replace=True to put the new ones in their place, or forget them first",
         sessions=list(sessions),
     )
 
 
-def _origins(work: Work, adoption: Adoption, write: Merge) -> Iterator[tuple[SessionId, tuple[str, ...]]]:
+def _origins(dialogue: Dialogue, adoption: Adoption, source: str) -> Iterator[tuple[SessionId, tuple[str, ...]]]:
     for session in adoption.sessions:
-        if session.record.id in work.dialogue.touched and session.record.id in work.dialogue.sessions:
-            yield session.record.id, (write.source, *adoption.source.origins.get(session.former, ()))
+        if session.record.id in dialogue.touched and session.record.id in dialogue.sessions:
+            yield session.record.id, (source, *adoption.source.origins.get(session.former, ()))
 
 
 def _counted(told: Merged, work: Work, adoption: Adoption) -> Merged:
     before, facts = work.version.facts, work.facts.facts
     homes = {adoption.home(fact.id, facts) for fact in adoption.source.facts}
     read = [work.extractions[shown.cell_id] for shown in work.inputs() if shown not in adoption.extracted]
-    usage = {"extract": Usage.of(read), "judge": work.judged, "summarise": work.summarised}
+    usage = {"extract": Usage.total(found.usage for found in read), "judge": work.judged, "summarise": work.summarised}
     return replace(
         told,
         duplicate=False,

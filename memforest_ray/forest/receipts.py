@@ -23,10 +23,10 @@ from memforest_ray.forest.intents import (
     Restore,
     Restored,
     Upkeep,
-    Usage,
 )
 from memforest_ray.forest.work import Answer, Work, Written
 from memforest_ray.ids import CellId
+from memforest_ray.models.usage import Usage
 
 __all__ = ["answered", "billed", "charged", "counted", "receipt", "same_write", "seal"]
 
@@ -72,7 +72,7 @@ def counted(told: Receipt, work: Work, cells: Collection[CellId]) -> Receipt:
         facts_added=added,
         facts_merged=max(0, mentions - added),
         failed_cells={item.cell_id: item.failure for item in mine if item.failure is not None},
-        usage={"extract": Usage.of(mine)},
+        usage={"extract": Usage.total(found.usage for found in mine)},
     )
 
 
@@ -188,6 +188,7 @@ def _subject(write: Intent) -> str | None:
 
 def _taken(write: Intent) -> InvalidInput:
     return InvalidInput(
-        f"op_id {write.op_id!r} names another write of this memory; nothing was changed; give each write its own",
+        f"op_id {write.op_id!r} names another write to this memory; nothing was changed; "
+        "give each write an op_id of its own",
         op_id=write.op_id,
     )

@@ -16,7 +16,7 @@ from memforest_ray.ids import SessionId
 __all__ = ["Labels", "Renaming", "entangled", "renamed", "retitled"]
 
 Labels = Mapping[str, str]
-"""Folded name of a speaker who has none but his role -> what he is called now."""
+"""Folded name of a speaker who has none but a role -> what they are called now."""
 
 _WORD = re.compile(r"[^\W_]+")
 _SHORT_FORM_MIN = 3

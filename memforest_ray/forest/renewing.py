@@ -36,7 +36,7 @@ def resummarise(version: Version, write: Renew, model: str) -> Steps[Written]:
     # Without their inputs nobody takes them for what is asked for.
     unmade = {node.id: replace(version.summaries[node.id], inputs="", inherited=False) for _, node in nodes}
     plan = RefreshPlan(nodes, summaries=version.summaries.update(unmade), model=model)
-    work.summarised = yield Refresh(plan)
+    work.summarised = yield from Refresh(plan)
     work.made = {name: _kept(version, name, made) for name, made in plan.results().items()}
     yield from _embed_summaries(work)
     after = replace(version, summaries=version.summaries.update(work.made))
@@ -47,7 +47,8 @@ def resummarise(version: Version, write: Renew, model: str) -> Steps[Written]:
 
 def _nodes_of(version: Version, scope: str | None) -> Nodes:
     if scope is not None and ScopeId(scope) not in version.trees:
-        raise NotFound(f"no tree {scope!r} is there; `trees()` lists those that are; nothing was changed", scope=scope)
+        message = f"there is no tree {scope!r}; nothing was changed; `trees()` lists the trees"
+        raise NotFound(message, what="tree", scope=scope)
     scopes = sorted(version.trees) if scope is None else [ScopeId(scope)]
     return tuple((name, node) for name in scopes for node in version.trees[name].nodes())
 
@@ -68,14 +69,14 @@ def _embed_summaries(work: Work) -> Steps[None]:
                 texts[name] = made.text
     if texts:
         distinct = tuple(dict.fromkeys(texts.values()))
-        rows = dict(zip(distinct, (yield Embed(distinct)), strict=True))
+        rows = dict(zip(distinct, (yield from Embed(distinct)), strict=True))
         work.vectors.update({name: rows[text] for name, text in texts.items()})
 
 
 def rescene(version: Version, write: Renew, model: str) -> Steps[Written]:
     """Cluster all facts anew, in the order in which they were said. Raises InvalidInput where there are no scenes."""
     if "scene" not in version.birth.families:
-        raise InvalidInput("this memory was born without scene trees; there is nothing to cluster; nothing was changed")
+        raise InvalidInput("this memory has no scene trees, so there is nothing to cluster; nothing was changed")
     work = Work(version, Dialogue(version))
     edit = version.scenes.rescene(version.facts.in_order(), vector_of=lambda fact: version.vector(fact.id))
     forest = plan_edits(
@@ -111,7 +112,7 @@ def _embedded(version: Version) -> Steps[dict[str, Vector]]:
         if version.spoken(cell):
             texts[cell.id] = cell_embedding_text(cell, version.sessions[cell.session_id])
     distinct = tuple(dict.fromkeys(texts.values()))
-    rows = dict(zip(distinct, (yield Embed(distinct)), strict=True)) if distinct else {}
+    rows = dict(zip(distinct, (yield from Embed(distinct)), strict=True)) if distinct else {}
     return {name: rows[text] for name, text in texts.items()}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from memforest_ray.forest.usage import Usage
+from memforest_ray.models.usage import Usage
 
 __all__ = ["PricedReport", "Report"]
 

@@ -120,9 +120,9 @@ def _put_dialogue(changes: Changes, work: Work, version: Version) -> None:
     for key in work.dialogue.told:
         if before.forgotten.get(key) != version.forgotten.get(key):
             _put_or_drop(changes, "forgotten", key, version.forgotten.get(key))
-    for prefix, line in work.lineage.items():
+    for prefix, line in work.takeover.lineage.items():
         changes.put("lineage", prefix, list(line))
-    for session in {*touched, *work.origins}:
+    for session in {*touched, *work.takeover.origins}:
         if before.origins.get(session) != version.origins.get(session):
             _put_or_drop(changes, "origins", session, version.origins.get(session))
     for name in {*work.dead, *work.extractions}:

@@ -15,16 +15,35 @@ from memforest_ray.forest.adoption import Adoption, Grafts
 from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.dialogue import Dialogue
 from memforest_ray.forest.errands import ErrandDone
-from memforest_ray.forest.intents import Forgotten, Receipt, Refreshed, Restored, Usage
+from memforest_ray.forest.intents import Forgotten, Receipt, Refreshed, Restored
 from memforest_ray.ids import AtomId, CellId, NodeId, ScopeId, SessionId
 from memforest_ray.index.rows import Row
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.summaries import Summary
 
-__all__ = ["Answer", "Work", "Written"]
+__all__ = ["Answer", "Takeover", "Work", "Written"]
 
 Answer = Receipt | Forgotten | Restored | Refreshed | ErrandDone | MemForestError
 """Of one write: an error is an answer too, and does not keep the others of its batch from landing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """What comes from another forest and need not be made: with a merge; any other write takes over nothing."""
+
+    adoption: Adoption | None = None
+    told: Mapping[CellId, tuple[Mention, ...]] = field(default_factory=dict)
+    """What the write's cells have told there."""
+    origins: Mapping[SessionId, tuple[str, ...]] = field(default_factory=dict)
+    """Of sessions that come: through whose hands, the nearest first."""
+    lineage: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """What is new of `Version.lineage`."""
+
+    @property
+    def vectors(self) -> Mapping[str, Vector]:
+        """Those that are known already, by text."""
+        return {} if self.adoption is None else self.adoption.vectors
 
 
 class Work:
@@ -55,17 +74,9 @@ class Work:
         """Whether pairs that earlier writes left pending are to be judged, too."""
         self.judged = Usage()
         """What verdicts have cost."""
-        self.adoption: Adoption | None = None
-        """What comes from another forest and need not be made."""
-        self.told: Mapping[CellId, tuple[Mention, ...]] = {}
-        """What cells have told there."""
+        self.takeover = Takeover()
         self.grafts = Grafts()
-        self.known: Mapping[str, Vector] = {}
-        """Vectors that are known already, by text."""
-        self.origins: dict[SessionId, tuple[str, ...]] = {}
-        """Of sessions that came from other users: through whose hands, the nearest first."""
-        self.lineage: dict[str, tuple[str, str]] = {}
-        """What is new of `Version.lineage`."""
+        """What of its trees comes whole."""
 
     @property
     def idle(self) -> bool:

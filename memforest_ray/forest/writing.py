@@ -21,26 +21,27 @@ from memforest_ray.facts.withheld import keyed_hash
 from memforest_ray.forest.comparing import Compared
 from memforest_ray.forest.corrections import corrections
 from memforest_ray.forest.dialogue import Admission, Dialogue, Place, keyed
-from memforest_ray.forest.effects import Extract, Foretell, Refresh, Steps
+from memforest_ray.forest.effects import Extract, Prefetch, Refresh, Steps
 from memforest_ray.forest.inheriting import heirs_of, nodes_of, outlived, usable
-from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Refreshed, Repair, Upkeep, Usage
+from memforest_ray.forest.intents import Forget, Forgotten, Ingest, Receipt, Refreshed, Repair, Upkeep
 from memforest_ray.forest.likeness import echoes, embed, embed_texts, judge
 from memforest_ray.forest.receipts import charged, counted, receipt
 from memforest_ray.forest.rows import Nodes, with_vectors, written
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import CellId, ItemId, NodeId, SessionId, TurnId
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
 from memforest_ray.trees.routing import Moves, Routable
 from memforest_ray.trees.scenes import ScenesEdit
 from memforest_ray.trees.summaries import RefreshPlan, Summary, recent_leaves
 
 __all__ = [
-    "Foreseen",
+    "Prefetched",
     "finish",
-    "foreseen",
     "forget",
     "ingest",
     "needed",
+    "prefetch",
     "repair",
     "rework",
     "session_plan",
@@ -58,20 +59,22 @@ def needed(version: Version, write: Ingest | Forget | Repair) -> tuple[CellInput
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
-    """What came of a look ahead, beside what was asked for."""
+class Prefetched:
+    """What came of a prefetch, beside what models have answered."""
 
     judged: Usage
     """What verdicts have cost."""
     compared: Compared | None
     """What new statements were held against."""
     certain: bool
-    """Whether none of them is alike to another: then what `Foretell` told of will be asked for."""
+    """Whether none of them is alike to another: then the prefetched summaries are those that will be wanted."""
 
 
-def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction], model: str) -> Steps[Foreseen]:
-    """Asks for what `write` will need once it is extracted, should nothing else happen first: vectors, verdicts. Where
-    `model` is called for summaries, it tells which they will be.
+def prefetch(
+    version: Version, write: Ingest, extracted: Mapping[CellInput, Extraction], model: str
+) -> Steps[Prefetched]:
+    """Asks for what `write` will need once it is extracted, should nothing else happen first: vectors, verdicts, and
+    where `model` is called for summaries those of entities' trees.
 
     Raises SessionConflict, InvalidInput.
     """
@@ -81,10 +84,10 @@ def foreseen(version: Version, write: Ingest, extracted: Mapping[CellInput, Extr
     if recent_leaves(model):
         apart = Work(version, work.dialogue)
         apart.extractions, apart.facts = work.extractions, first
-        yield Foretell(partial(_entities_plan, apart, model))
+        yield from Prefetch(partial(_entities_plan, apart, model))
     yield from embed(work)
     yield from judge(work)
-    return Foreseen(work.judged, work.compared, certain=work.facts is first)
+    return Prefetched(work.judged, work.compared, certain=work.facts is first)
 
 
 def _entities_plan(work: Work, model: str) -> RefreshPlan:
@@ -223,9 +226,7 @@ def _forget_dialogue(version: Version, dialogue: Dialogue, write: Forget) -> lis
     """Takes what is to be forgotten out of the dialogue; which turns that were. Raises InvalidInput, NotFound."""
     named = (write.session is not None or write.turns is not None, write.fact is not None, write.origin is not None)
     if sum(named) != 1:
-        raise InvalidInput(
-            "forget: name a session, or turns, or a fact, or an origin, and only one; nothing was changed"
-        )
+        raise InvalidInput("forget takes exactly one of a session, turns, a fact and an origin; nothing was changed")
     if write.origin is not None:
         return [place for name in _from(version, write.origin) for place in _forget_session(version, dialogue, name)]
     if write.session is not None and write.turns is None:
@@ -263,14 +264,14 @@ def _from(version: Version, user: str) -> list[SessionId]:
     """Sessions that came from a user, through whoever's hands. Raises NotFound."""
     found = sorted(name for name, path in version.origins.items() if user in path)
     if not found:
-        raise NotFound(f"nothing here came from {user!r}; nothing was changed", origin=user)
+        raise NotFound(f"nothing in this memory came from {user!r}; nothing was changed", what="origin", origin=user)
     return found
 
 
 def _found(version: Version, name: str) -> Fact:
     fact = version.find_fact(name)
     if fact is None:
-        raise NotFound(f"no fact {name!r} is stored; nothing was changed", fact=name)
+        raise NotFound(f"there is no fact {name!r}; nothing was changed", what="fact", fact=name)
     return fact
 
 
@@ -297,8 +298,8 @@ def rework(
     entities = version.entities.edit(edit.added, edit.removed)
     scenes = _scenes(work, version)
     moves = version.birth.planted({**entities.moves, **scenes.moves, **_cell_moves(work)})
-    if work.adoption is not None:
-        work.grafts = work.adoption.grafts(version, moves)
+    if (adoption := work.takeover.adoption) is not None:
+        work.grafts = adoption.grafts(version, moves)
     forest = _plant(work, version, moves)
     version = replace(version, entities=entities.entities)
     return (yield from finish(work, version, scenes, forest, model, stale))
@@ -313,8 +314,8 @@ def _scenes(work: Work, version: Version) -> ScenesEdit:
     """Where the changed facts belong; nowhere in a forest without scenes."""
     if "scene" not in version.birth.families:
         return ScenesEdit(version.scenes, {}, ())
-    edit = work.facts
-    together = () if work.adoption is None else work.adoption.companies(edit.facts)
+    edit, adoption = work.facts, work.takeover.adoption
+    together = () if adoption is None else adoption.companies(edit.facts)
     return version.scenes.edit(edit.added, edit.removed, vector_of=_vectors_of(work), together=together)
 
 
@@ -328,7 +329,7 @@ def finish(
     again = tuple((scope, node) for scope, node in stale if node.id not in gone and node.id not in broken)
     again += nodes_of(forest, broken)
     plan = _refresh_plan(work, forest, model, again, broken)
-    work.summarised = yield Refresh(plan)
+    work.summarised = yield from Refresh(plan)
     work.made = plan.results()
     version = replace(version, summaries=_summaries(work, forest))
     draft = written(work, version, scenes, forest, again)  # now, while the texts may be on their way to be embedded
@@ -342,7 +343,7 @@ def _extract(work: Work, extracted: Mapping[CellInput, Extraction]) -> Steps[Non
     work.extractions = {shown.cell_id: extracted[shown] for shown in wanted if shown in extracted}
     missing = tuple(shown for shown in wanted if shown.cell_id not in work.extractions)
     if missing:
-        answers: Sequence[Extraction] = yield Extract(missing)
+        answers = yield from Extract(missing)
         work.extractions |= {shown.cell_id: found for shown, found in zip(missing, answers, strict=True)}
 
 
@@ -361,7 +362,8 @@ def _failed(work: Work) -> Map[CellId, str]:
 def _edit_facts(work: Work, first: FactsEdit) -> FactsEdit:
     gone = [mention.id for cell in work.dead for mention in first.facts.of_cell(cell)]
     edit = first.then(first.facts.edit([*_mentions(work), *corrections(work, first.facts)], gone))
-    return edit if work.adoption is None else edit.then(work.adoption.evidence(edit.facts))
+    adoption = work.takeover.adoption
+    return edit if adoption is None else edit.then(adoption.evidence(edit.facts))
 
 
 def _mentions(work: Work) -> list[Mention]:
@@ -370,7 +372,7 @@ def _mentions(work: Work) -> list[Mention]:
     for name, extraction in work.extractions.items():
         cell = cells[name]
         session = work.dialogue.sessions[cell.session_id]
-        mentions += work.told.get(name, ())
+        mentions += work.takeover.told.get(name, ())
         for number, candidate in enumerate(extraction.candidates):
             said = session.source_ms(candidate.turns[0])
             mentions.append(Mention.of(name, cell.session_id, number, said, candidate))
@@ -388,14 +390,14 @@ def _edited(work: Work) -> Version:
         forgotten=dialogue.forgotten.finish(),
         failed=_failed(work),
         origins=_origins(work),
-        lineage=work.version.lineage.update(work.lineage),
+        lineage=work.version.lineage.update(work.takeover.lineage),
         facts=work.facts.facts,
         echoes=echoes(work),
     )
 
 
 def _origins(work: Work) -> Map[SessionId, tuple[str, ...]]:
-    origins = work.version.origins.update(work.origins)
+    origins = work.version.origins.update(work.takeover.origins)
     for session in work.dialogue.touched:
         if session in origins and session not in work.dialogue.sessions:
             origins = origins.delete(session)

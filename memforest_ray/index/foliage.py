@@ -131,9 +131,11 @@ class NodeLikenesses(Protocol):
     def complete(self) -> bool:
         """Whether asking for all of them at once is cheap."""
 
-    def of(self, row: int) -> float: ...
+    def of(self, row: int) -> float:
+        """That of the node in one row."""
 
-    def at(self, rows: Integers) -> Floats: ...
+    def at(self, rows: Integers) -> Floats:
+        """Those of the nodes in many rows, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

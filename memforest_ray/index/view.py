@@ -1,7 +1,6 @@
 """A view of the index: what one version of a forest sees of it. Never changes."""
 
 from collections.abc import Collection, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -131,12 +130,6 @@ class IndexView:
     @property
     def _version(self) -> int:
         return self.facts.table.version
-
-    def with_graphs(self, graphs: Map[str, Coverage]) -> "IndexView":
-        """The same rows, with other graphs over them; what was laid out for queries is kept."""
-        view = copy(self)
-        view.graphs, view._near = graphs, {}
-        return view
 
     def adopt(self, graphs: Map[str, Coverage]) -> None:
         """Have other graphs from now on: what can be seen stays the same, some of it is found faster."""

@@ -37,7 +37,7 @@ async def read_neighbour(store: ObjectStore, user: UserId) -> Loaded:
     """All rows of a user's memory. Raises NotFound, CorruptState."""
     loaded = await load(store, UserKeys.of(user))
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound(f"user {user!r} has no memory; nothing was changed", user=user)
+        raise NotFound.memory(user)
     return loaded
 
 
@@ -66,7 +66,7 @@ async def _pinned(store: ObjectStore, write: Merge, clock: Clock) -> Manifest:
     """The manifest of the source, which is pinned for this merge and stays so for a while. Raises as above."""
     held = await read_manifest(store, UserKeys.of(write.source))
     if held is None or held.manifest.state == "deleted":
-        raise NotFound(f"user {write.source!r} has no memory; nothing was changed", user=write.source)
+        raise NotFound.memory(write.source)
     if not pinned_for(held.manifest, write.op_id, clock.now_ms() + MARGIN_MS):
         raise _unpinned(write)
     return held.manifest
@@ -74,7 +74,7 @@ async def _pinned(store: ObjectStore, write: Merge, clock: Clock) -> Manifest:
 
 def _unpinned(write: Merge) -> Overloaded:
     return Overloaded(
-        f"the memory of {write.source!r} is not pinned for this merge any more; nothing was changed; "
+        f"the memory of {write.source!r} is no longer pinned for this merge; nothing was changed; "
         "make the same call again, with the same op_id",
         retry_after=0.0,
         loan=write.op_id,

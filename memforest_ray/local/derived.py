@@ -65,7 +65,7 @@ async def rebuild(store: ObjectStore, user: UserId, rules: GraphRules, random: R
     loaded = await load(store, keys)
     manifest = loaded.manifest
     if manifest is None or manifest.state == "deleted":
-        raise NotFound("this user has no memory; nothing was changed")
+        raise NotFound.memory(user)
     index = Index(int(manifest.fingerprint["dimension"]))
     if loaded.tables:
         birth = Birth.of(manifest.birth)
@@ -79,7 +79,8 @@ async def rebuild(store: ObjectStore, user: UserId, rules: GraphRules, random: R
     await _remove(store, before if unchanged else fresh)
     if not unchanged:
         raise Overloaded(
-            "the memory was changed while its graphs were built; none was left; call again, or leave it to its owner",
+            "this memory changed while its graphs were rebuilt; none of them was kept; "
+            "call again, or leave it to its owner",
             retry_after=1.0,
         )
     return {name: len(graph) for name, graph in built.items()}

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.commit.journal import News, news_since
@@ -35,6 +35,7 @@ from memforest_ray.forest.intents import (
     Wait,
 )
 from memforest_ray.forest.merging import forecast
+from memforest_ray.forest.overviews import Stats, Tree, TreeCard
 from memforest_ray.ids import OpId, UserId, user_hash
 from memforest_ray.local.effects import Models
 from memforest_ray.local.meter import Meter, consulted, counted, metered
@@ -50,6 +51,9 @@ __all__ = ["ForestDriver", "Models"]
 _log = logging.getLogger(__name__)
 
 _DAY_MS = 86_400_000
+
+Arguments: TypeAlias = Mapping[str, Any]
+"""Of a verb, by name."""
 
 OF_ANY_VERSION = frozenset({"query", "ask", "trees", "tree"})
 """Reads that can be asked of a snapshot as well."""
@@ -91,7 +95,7 @@ class ForestDriver:
             clock,
             random,
             self._meter,
-            user_hash(user)[:12],
+            user,
             depth_max=settings.lane_depth_max,
             linger_s=settings.refresh_linger_s,
             calls_max=settings.llm_permits * max(1, len(settings.llm_urls)),
@@ -99,8 +103,39 @@ class ForestDriver:
         self._arriving = asyncio.Lock()
         """Writes take their places in the order in which they came, however long each takes to be checked."""
         self._closing = False
-        self.last_used = clock.elapsed()
-        """`Clock.elapsed` of the last call."""
+        self._writes = self._write_verbs()
+        self._reads = self._read_verbs()
+
+    def _write_verbs(self) -> dict[str, Callable[[OpId, int, Arguments], Awaitable[Any]]]:
+        """What each makes of an op id, the version that its caller has seen, and its arguments."""
+        intents: dict[str, Callable[..., Awaitable[Intent]]] = {
+            "ingest": self._ingest,
+            "forget": self._forget,
+            "repair": self._repair,
+            "save": self._save,
+            "restore": self._restore,
+            "delete_snapshot": self._delete_snapshot,
+            "merge": self._merge,
+            "correct": self._correct,
+            "renew": self._renew,
+            "lend": partial(_errand, Lend),
+            "return": partial(_errand, Return),
+        }
+        return {**{verb: partial(self._write, intent) for verb, intent in intents.items()}, "reembed": self._reembed}
+
+    def _read_verbs(self) -> dict[str, Callable[..., Awaitable[Any]]]:
+        """What each tells of a version."""
+        return {
+            "query": self._questions.query,
+            "ask": self._questions.ask,
+            "stats": self._stats,
+            "trees": self._trees,
+            "tree": self._tree,
+            "snapshots": self._snapshots,
+            "forecast": self._forecast,
+            "changes": self._changes,
+            "warm": self._warm,
+        }
 
     @property
     def fenced(self) -> bool:
@@ -114,48 +149,21 @@ class ForestDriver:
 
     # ---- verbs -------------------------------------------------------------------------------------------
 
-    async def call(self, verb: str, arguments: Mapping[str, Any], *, op_id: OpId | None, seen: int) -> Any:
+    async def call(self, verb: str, arguments: Arguments, *, op_id: OpId | None, seen: int) -> Any:
         """One call of a handle. Raises errors of `memforest_ray.errors`."""
         arguments = dict(arguments)
         snapshot = arguments.pop("snapshot", None) if op_id is None else None
         if self._closing:
-            raise Passivating("this memory is being put away; the call was not begun; make it again")
-        self.last_used = self._clock.elapsed()
-        writes: dict[str, Callable[..., Awaitable[Intent]]] = {
-            "ingest": self._ingest,
-            "forget": self._forget,
-            "repair": self._repair,
-            "save": self._save,
-            "restore": self._restore,
-            "delete_snapshot": self._delete_snapshot,
-            "merge": self._merge,
-            "correct": self._correct,
-            "renew": self._renew,
-            "lend": partial(_errand, Lend),
-            "return": partial(_errand, Return),
-        }
-        reads: dict[str, Callable[..., Awaitable[Any]]] = {
-            "query": self._questions.query,
-            "ask": self._questions.ask,
-            "stats": self._stats,
-            "trees": self._trees,
-            "tree": self._tree,
-            "snapshots": self._snapshots,
-            "forecast": self._forecast,
-            "changes": self._changes,
-            "warm": self._warm,
-        }
+            raise Passivating("this memory is being closed; the call was not begun; make it again")
         try:
-            if op_id is not None and verb == "reembed":
-                return await self._reembed(op_id)
-            if op_id is not None and verb in writes:
-                return await self._write(partial(writes[verb], op_id, **arguments), seen)
-            if op_id is None and verb in reads:
-                return await reads[verb](await self._read_of(verb, seen, snapshot), **arguments)
+            if op_id is not None and verb in self._writes:
+                return await self._writes[verb](op_id, seen, arguments)
+            if op_id is None and verb in self._reads:
+                return await self._reads[verb](await self._read_of(verb, seen, snapshot), **arguments)
         except Fenced:
             self._published.fenced = True
             raise
-        raise InvalidInput(f"unknown verb {verb!r}; known: {', '.join(sorted([*writes, *reads, 'reembed']))}")
+        raise InvalidInput(f"unknown verb {verb!r}; known: {', '.join(sorted([*self._writes, *self._reads]))}")
 
     async def version(self, seen: int = 0) -> Version:
         """The published version, as fresh as a read's."""
@@ -167,7 +175,9 @@ class ForestDriver:
         if snapshot is None:
             return version
         if verb not in OF_ANY_VERSION:
-            raise InvalidInput(f"{verb!r} cannot be asked of a snapshot; what can: {', '.join(sorted(OF_ANY_VERSION))}")
+            raise InvalidInput(
+                f"{verb!r} cannot be asked of a snapshot; these can: {', '.join(sorted(OF_ANY_VERSION))}"
+            )
         return await self._published.snapshots.version(snapshot)
 
     async def _fresh(self, seen: int) -> Version:
@@ -177,9 +187,11 @@ class ForestDriver:
             self._writer.resume(version)
         return version
 
-    async def _write(self, intent: Callable[[], Awaitable[Intent]], seen: int) -> Answered:
+    async def _write(
+        self, intent: Callable[..., Awaitable[Intent]], op_id: OpId, seen: int, arguments: Arguments
+    ) -> Answered:
         async with self._arriving:
-            write = await intent()
+            write = await intent(op_id, **arguments)
             version = await self._fresh(seen)
             done = self._writer.enter(write, version)
         # A caller that goes away does not take the write with it.
@@ -206,7 +218,7 @@ class ForestDriver:
     async def _delete_snapshot(self, op_id: OpId, name: str) -> Intent:
         return DeleteSnapshot(op_id, name)
 
-    async def _stats(self, version: Version) -> dict[str, Any]:
+    async def _stats(self, version: Version) -> Stats:
         counts = await asyncio.to_thread(reading.counts, version)
         return {
             **counts,
@@ -216,10 +228,10 @@ class ForestDriver:
             "graphs": self._published.graphs.to_json(),
         }
 
-    async def _trees(self, version: Version) -> list[dict[str, Any]]:
+    async def _trees(self, version: Version) -> list[TreeCard]:
         return await asyncio.to_thread(reading.tree_cards, version)
 
-    async def _tree(self, version: Version, scope: str) -> dict[str, Any]:
+    async def _tree(self, version: Version, scope: str) -> Tree:
         return await asyncio.to_thread(reading.whole_tree, version, scope)
 
     async def _snapshots(self, _: Version) -> list[SnapshotInfo]:
@@ -244,7 +256,7 @@ class ForestDriver:
             raise InvalidInput(f"{what!r} is not known; known: {', '.join(RENEWALS)}; nothing was done")
         return Renew(op_id, known[0], scope)
 
-    async def _reembed(self, op_id: OpId) -> Reembedded:
+    async def _reembed(self, op_id: OpId, *_: object) -> Reembedded:
         """Not opened for it: another embedder's vectors would be refused. Who asks meanwhile waits for the same."""
         if self._moving is None or self._moving.done():
             self._moving = asyncio.create_task(
@@ -255,7 +267,9 @@ class ForestDriver:
             return await asyncio.shield(moving)
         except asyncio.CancelledError:
             if self._closing and moving.cancelled():
-                raise Passivating("this memory is being put away; its vectors are as they were; call again") from None
+                raise Passivating(
+                    "this memory is being closed; its vectors are unchanged; make the same call again"
+                ) from None
             raise
 
     async def _forecast(self, version: Version, source: UserId) -> Forecast:

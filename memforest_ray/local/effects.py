@@ -5,16 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+from memforest_ray.effects import Finished, step
 from memforest_ray.facts.candidates import Extractor
 from memforest_ray.facts.verdicts import Judge, Judgement, PairKey, Question
 from memforest_ray.forest import effects
-from memforest_ray.forest.effects import Effect, Embed, Extract, Foretell, JudgeFrom, Refresh, Steps
-from memforest_ray.forest.intents import Usage
+from memforest_ray.forest.effects import Embed, Extract, JudgeFrom, Prefetch, Refresh, Steps
 from memforest_ray.models.chat import ChatModel
 from memforest_ray.models.embedder import Embedder
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.summaries import RefreshPlan, Summarizer, SummaryReply, SummaryRequest, summary_inputs
 
-__all__ = ["Foretold", "Known", "Models", "Planning", "embedded", "foretold", "run"]
+__all__ = ["Known", "Models", "PlanPrefetcher", "Prefetcher", "embedded", "prefetched", "run"]
 
 T = TypeVar("T")
 
@@ -60,12 +61,11 @@ class Known:
         self.coming = other.coming or self.coming
 
 
-Planning: TypeAlias = Callable[[Callable[[], RefreshPlan]], None]
-"""Is given what makes the plan of summaries that are going to be asked for; it takes a while."""
+Prefetcher: TypeAlias = Callable[[Sequence[SummaryRequest]], object]
+"""Asks for summaries before those that stand in for them are published."""
+PlanPrefetcher: TypeAlias = Callable[[Callable[[], RefreshPlan]], None]
+"""Does so for a plan, of which it is given what makes it: that takes a while."""
 _Others: TypeAlias = Extract | Embed | JudgeFrom | effects.Judge
-
-Foretold: TypeAlias = Callable[[Sequence[SummaryRequest]], object]
-"""Is told which summaries are going to be asked for when those that stand in are published."""
 
 
 async def run(
@@ -74,36 +74,28 @@ async def run(
     known: Known | None = None,
     *,
     asking: bool = True,
-    foretell: Foretold | None = None,
-    planning: Planning | None = None,
+    prefetch: Prefetcher | None = None,
+    prefetch_plan: PlanPrefetcher | None = None,
     doubting: Callable[[], None] | None = None,
 ) -> T:
     """What `steps` come to. What is `known` is not asked for again; without `asking` no judge is asked at all.
 
-    `doubting` is called before one is: until he has answered nobody knows whether it comes as planned.
+    `doubting` is called before one is: until it has answered nobody knows whether it comes as planned.
     """
     known = known or Known()
     reply: Any = None
     while True:
-        effect, result = await asyncio.to_thread(_step, steps, reply)
-        if effect is None:
-            return result  # type: ignore[no-any-return]  # what a finished generator returned: T
-        if isinstance(effect, Foretell):
-            reply = None if planning is None else planning(effect.plan)
+        effect = await asyncio.to_thread(step, steps, reply)
+        if isinstance(effect, Finished):
+            return effect.result
+        if isinstance(effect, Prefetch):
+            reply = None if prefetch_plan is None else prefetch_plan(effect.plan)
         elif isinstance(effect, Refresh):
-            reply = await _summarised(effect.plan, models, known, foretell)
+            reply = await _summarised(effect.plan, models, known, prefetch)
         else:
             if isinstance(effect, effects.Judge) and doubting is not None:
                 doubting()
             reply = await _do(effect, models, known, asking=asking)
-
-
-def _step(steps: Steps[Any], reply: Any) -> tuple[Effect | None, Any]:
-    """One step: an effect, or the result. (StopIteration must not leave a thread.)"""
-    try:
-        return steps.send(reply), None
-    except StopIteration as stop:
-        return None, stop.value
 
 
 async def _do(effect: _Others, models: Models, known: Known, *, asking: bool) -> Any:
@@ -141,20 +133,20 @@ async def _judged(questions: Sequence[Question], judge: Judge | None, known: Kno
     return [told.get(question.pair.key) or Judgement(None) for question in questions]
 
 
-async def _summarised(plan: RefreshPlan, models: Models, known: Known, foretell: Foretold | None) -> Usage:
+async def _summarised(plan: RefreshPlan, models: Models, known: Known, prefetch: Prefetcher | None) -> Usage:
     if not models.defers:
         return await _refresh(plan, models.summarizer)
-    waiting = await foretold(plan, foretell)
+    waiting = await prefetched(plan, prefetch)
     return await asyncio.to_thread(_stand_in, plan, waiting, models.summarizer.model, known)
 
 
-async def foretold(plan: RefreshPlan, foretell: Foretold | None) -> list[SummaryRequest]:
-    """The first requests of a plan, told of as soon as each is known."""
+async def prefetched(plan: RefreshPlan, prefetch: Prefetcher | None) -> list[SummaryRequest]:
+    """The first requests of a plan, each prefetched as soon as it is known."""
     requests = plan.ready(hasten=False)
-    if foretell is not None:
-        foretell(requests)
+    if prefetch is not None:
+        prefetch(requests)
         hastened = await asyncio.to_thread(plan.ready)
-        foretell(hastened)
+        prefetch(hastened)
         requests += hastened
     return requests
 
@@ -187,7 +179,7 @@ async def _refresh(plan: RefreshPlan, summarizer: Summarizer) -> Usage:
     finally:
         for task in running:
             task.cancel()
-    return Usage.of(replies)
+    return Usage.total(reply.usage for reply in replies)
 
 
 def _take_in(plan: RefreshPlan, replies: Sequence[SummaryReply], summarizer: Summarizer) -> None:

@@ -29,6 +29,7 @@ class Examination:
 
     @property
     def sound(self) -> bool:
+        """Whether nothing is wrong."""
         return not self.findings
 
 
@@ -43,7 +44,7 @@ async def examine(store: ObjectStore, user: UserId) -> Examination:
     loaded = await load(store, keys)
     manifest = loaded.manifest
     if manifest is None or manifest.state == "deleted":
-        raise NotFound("this user has no memory; nothing was changed")
+        raise NotFound.memory(user)
     index = Index(int(manifest.fingerprint["dimension"]))
     found = _wrong(loaded.tables, loaded.version, manifest, index)
     for saved in manifest.saved:

@@ -13,6 +13,7 @@ from memforest_ray.ambient import Random
 from memforest_ray.commit.doubt import put_part
 from memforest_ray.commit.graphs import StoredGraph, encode_graph, stored_graphs
 from memforest_ray.errors import CorruptState, MemForestError
+from memforest_ray.forest.overviews import GraphCounts
 from memforest_ray.index.graphs import Graph
 from memforest_ray.index.index import Index, IndexView
 from memforest_ray.index.neighbours import GraphRules
@@ -86,7 +87,7 @@ class GraphKeeper:
         """Nothing of ours is in the store any more."""
         self._stored = {}
 
-    def to_json(self) -> dict[str, int]:
+    def to_json(self) -> GraphCounts:
         """For `stats`: since this owner has opened the forest."""
         return {"built": self.built, "reused": self.reused, "damaged": self.damaged}
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from memforest_ray.errors import Overloaded, Passivating
 from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.forest.comparing import Compared
-from memforest_ray.forest.intents import Answered, Ingest, Intent, Upkeep, Usage
+from memforest_ray.forest.intents import Answered, Ingest, Intent, Upkeep
 from memforest_ray.ids import SessionId
 from memforest_ray.local.effects import Known
+from memforest_ray.models.usage import Usage
 
 __all__ = ["Lane", "Ticket"]
 
@@ -107,10 +108,11 @@ class Lane:
         Raises Overloaded; Passivating when the lane is closed.
         """
         if self._closed:
-            raise Passivating("this memory is being put away; the call was not begun; make it again")
+            raise Passivating("this memory is being closed; the call was not begun; make it again")
         if len(self) >= self._depth_max:
             raise Overloaded(
-                f"{len(self)} writes wait for this memory; nothing was taken in; call again in {RETRY_AFTER_S} s",
+                f"{len(self)} writes are waiting for this memory already; this one was not accepted; "
+                f"call again in {RETRY_AFTER_S} s",
                 retry_after=RETRY_AFTER_S,
             )
         ready = not isinstance(write, Ingest) if ready is None else ready

@@ -3,17 +3,18 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from memforest_ray.ambient import Clock
 from memforest_ray.facts.candidates import CellInput, Extraction, Extractor
 from memforest_ray.facts.verdicts import Judge, Judgement, Question
-from memforest_ray.forest.intents import Usage
+from memforest_ray.forest.overviews import ModelCounts
 from memforest_ray.ids import CellId
 from memforest_ray.local.effects import Models
 from memforest_ray.local.remembering import NamedExtractor
-from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, ChatUsage, streamed
+from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, streamed
 from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
+from memforest_ray.models.usage import Usage
 from memforest_ray.models.waves import wave
 from memforest_ray.trees.summaries import Source, Summarizer, SummaryReply, SummaryRequest
 
@@ -86,7 +87,7 @@ class Meter:
         """Something has cost something."""
         self.spent[stage] = self.spent.get(stage, Usage()) + usage
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ModelCounts:
         """For `stats`."""
         return {
             "usage": {stage: usage.to_json() for stage, usage in self.spent.items()},
@@ -150,7 +151,7 @@ class _Extractor:
                 found = await self._inner.extract(cells)
         finally:
             self._meter.extracted(cells)
-        self._meter.charge("extract", Usage.of(found))
+        self._meter.charge("extract", Usage.total(each.usage for each in found))
         return found
 
 
@@ -195,7 +196,7 @@ class _Summarizer:
     async def summarise(self, requests: Sequence[SummaryRequest]) -> list[SummaryReply]:
         with self._meter.call("summarise"):
             replies = await self._inner.summarise(requests)
-        self._meter.charge("summarise", Usage.of(replies))
+        self._meter.charge("summarise", Usage.total(reply.usage for reply in replies))
         return replies
 
 
@@ -226,7 +227,7 @@ class _Judge:
     async def judge(self, questions: Sequence[Question]) -> list[Judgement]:
         with self._meter.call("judge"):
             answers = await self._inner.judge(questions)
-        self._meter.charge("judge", Usage.of(answers))
+        self._meter.charge("judge", Usage.total(answer.usage for answer in answers))
         return answers
 
 
@@ -249,17 +250,17 @@ class _Chat:
             self._charge(request, reply.usage)
         return replies
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The inner one's, or its whole answer; one that breaks off has been one call at least."""
-        usage = ChatUsage(calls=1)
+        usage = Usage(calls=1)
         try:
             with self._meter.aside(request.role):
                 async for piece in streamed(self._inner, request):
-                    if isinstance(piece, ChatUsage):
+                    if isinstance(piece, Usage):
                         usage = piece
                     yield piece
         finally:
             self._charge(request, usage)
 
-    def _charge(self, request: ChatRequest, usage: ChatUsage) -> None:
-        self._meter.charge(request.role, Usage.of([usage]))
+    def _charge(self, request: ChatRequest, usage: Usage) -> None:
+        self._meter.charge(request.role, usage)

@@ -7,8 +7,9 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.config import Settings
 from memforest_ray.local.effects import Models
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.embedder import Embedder, Fingerprint, Vectors
+from memforest_ray.models.usage import Usage
 
 # ruff: noqa: PLC0415 - onnxruntime and the openai client load only where they are used
 __all__ = ["URGENT_TEXTS_MAX", "OpenModels", "OwnedChat", "offline_models", "open_models", "shared"]
@@ -139,7 +140,7 @@ class _Door(Protocol):
 
     async def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]: ...
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]: ...
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class OwnedChat:
     async def chat(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
         return await self.inner.chat([self._mine(request) for request in requests])
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The answer's text, piece by piece, and what it has cost last."""
         return self.inner.stream(self._mine(request))
 

@@ -56,7 +56,7 @@ async def export_forest(store: ObjectStore, user: UserId) -> bytes:
     """All of a user's forest but its snapshots, as of its newest version. Raises NotFound, CorruptState."""
     loaded = await load(store, UserKeys.of(user))
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound("this user has no memory; nothing was written")
+        raise NotFound.memory(user, so="nothing was written")
     tables = {name: rows for name, rows in loaded.tables.items() if name not in _LOCAL and rows}
     head = {
         "version": loaded.version,
@@ -83,7 +83,7 @@ async def import_forest(
     head, tables = await off_loop(2 * len(raw), _opened, raw)
     log = CommitLog(store, user, clock, random)
     operation = OpId(hashlib.sha256(raw).hexdigest()[:32])
-    if (told := _told(await log.read(), operation)) is not None:  # before anything is embedded
+    if (told := _told(user, await log.read(), operation)) is not None:  # before anything is embedded
         return told
     fingerprint = {"model": embedder.fingerprint.model, "dimension": embedder.fingerprint.dimension}
     dimension = int(head["fingerprint"]["dimension"])
@@ -96,20 +96,22 @@ async def import_forest(
     done = Imported(0, len(version.sessions), len(version.facts), embedded)
     for left in reversed(range(_TRIES_MAX)):
         try:
-            return await _commit(tables, log, operation, done, head["birth"], fingerprint)
-        except (Fenced, Reload):  # another writer was faster: what he has written decides
+            return await _commit(user, tables, log, operation, done, head["birth"], fingerprint)
+        except (Fenced, Reload):  # another writer was faster: what that one has written decides
             if not left:
                 break
     raise Fenced("other owners keep taking over this memory; nothing was imported; call again")
 
 
-def _told(loaded: Loaded, operation: OpId) -> Imported | None:
+def _told(user: UserId, loaded: Loaded, operation: OpId) -> Imported | None:
     """What this import was told, if it is done already. Raises InvalidInput where another memory stands."""
     if not loaded.tables:
         return None
     row = loaded.tables.get("operations", {}).get(operation)
     if row is None:
-        raise InvalidInput("this user has a memory already; it was kept; name another user, or delete this one first")
+        raise InvalidInput(
+            f"user {user!r} has a memory already; it was kept; name another user, or delete that memory first"
+        )
     told = Imported.from_json({name: value for name, value in row.items() if name != "kind"})
     return replace(told, duplicate=True)
 
@@ -140,6 +142,7 @@ async def _embedded(version: Version, embedder: Embedder) -> dict[str, bytes]:
 
 
 async def _commit(
+    user: UserId,
     tables: Tables,
     log: CommitLog,
     operation: OpId,
@@ -147,10 +150,10 @@ async def _commit(
     birth: Mapping[str, Any],
     fingerprint: Mapping[str, Any],
 ) -> Imported:
-    if (told := _told(await log.read(), operation)) is not None:
+    if (told := _told(user, await log.read(), operation)) is not None:
         return told
     await log.claim(birth, fingerprint)
-    if (told := _told(await log.read(), operation)) is not None:
+    if (told := _told(user, await log.read(), operation)) is not None:
         return told
     if log.erasing:  # the life before was deleted, and that was cut off
         await log.erase()

@@ -16,7 +16,7 @@ from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.forest import writing
 from memforest_ray.forest.intents import Forget, Ingest, Repair
 from memforest_ray.forest.touched import read_touched
-from memforest_ray.local.effects import Models, foretold, run
+from memforest_ray.local.effects import Models, prefetched, run
 from memforest_ray.local.lane import Ticket
 from memforest_ray.local.meter import timing
 from memforest_ray.local.refreshing import Refresher
@@ -46,15 +46,15 @@ class Preparer:
             cells = await asyncio.to_thread(writing.needed, version, write)
         except MemForestError:
             return  # its turn decides: by then an earlier write may have made it right
-        foreseen = self._foresee(write, version) if isinstance(write, Ingest) and cells else None
+        prefetching = self._prefetch_session(write, version) if isinstance(write, Ingest) and cells else None
         try:
             async with self._reading(write, version):
                 await self._extract(ticket, cells, write)
             if isinstance(write, Ingest) and cells:
                 await self._compare(ticket, write, version)
         except BaseException:
-            if foreseen is not None:
-                foreseen.cancel()
+            if prefetching is not None:
+                prefetching.cancel()
             raise
 
     @asynccontextmanager
@@ -82,31 +82,34 @@ class Preparer:
 
     async def _compare(self, ticket: Ticket, write: Ingest, version: Version) -> None:
         waits = self._models.defers and write.wait != "facts"
-        ahead = _Ahead(self._refresher, lambda: waits and self._alone(ticket, version))
-        steps = writing.foreseen(version, write, ticket.extracted, self._models.summarizer.model)
+        entities = _EntityPrefetch(self._refresher, lambda: waits and self._alone(ticket, version))
+        steps = writing.prefetch(version, write, ticket.extracted, self._models.summarizer.model)
         with timing(self._clock, ticket.seconds, "embed"):
             try:
-                found = await run(steps, self._models, ticket.known, planning=ahead.begin, doubting=ahead.withdraw)
+                found = await run(
+                    steps, self._models, ticket.known, prefetch_plan=entities.begin, doubting=entities.withdraw
+                )
                 if not found.certain:
-                    ahead.withdraw()
+                    entities.withdraw()
             except BaseException:
-                ahead.withdraw()
+                entities.withdraw()
                 raise
             finally:
-                await ahead.over()
+                await entities.over()
         ticket.compared = found.compared
         if found.judged.calls:
             ticket.usage["judge"] = found.judged
 
-    def _foresee(self, write: Ingest, version: Version) -> "asyncio.Task[None] | None":
-        # Who does not wait for summaries has all of the servers for what he waits for.
+    def _prefetch_session(self, write: Ingest, version: Version) -> "asyncio.Task[None] | None":
+        # Who does not wait for summaries has all of the servers for the facts.
         if not self._models.defers or write.wait == "facts":
             return None
-        return self._refresher.foresee(partial(writing.session_plan, version, write, self._models.summarizer.model))
+        model = self._models.summarizer.model
+        return self._refresher.prefetch_plan(partial(writing.session_plan, version, write, model))
 
 
-class _Ahead:
-    """Has the summaries of entities' trees asked for while statements are embedded and compared.
+class _EntityPrefetch:
+    """Prefetches the summaries of entities' trees while statements are embedded and compared.
 
     They are what will be wanted unless a statement turns out to be one with another, which few are.
     """
@@ -125,11 +128,11 @@ class _Ahead:
             self._asking = asyncio.create_task(self._ask(plan))
 
     async def _ask(self, plan: Callable[[], RefreshPlan]) -> None:
-        await foretold(await asyncio.to_thread(plan), self._ask_for)
+        await prefetched(await asyncio.to_thread(plan), self._ask_for)
 
     def _ask_for(self, requests: Iterable[SummaryRequest]) -> None:
         if self._alone() and not self._withdrawn:
-            self._asked += self._refresher.ask_ahead(requests)
+            self._asked += self._refresher.prefetch(requests)
 
     def withdraw(self) -> None:
         """They may be others: ask for no more, and end the calls that nobody else waits for."""
@@ -147,5 +150,5 @@ def _check_answered(found: Sequence[Extraction]) -> None:
     if found and not any(extraction.answered for extraction in found):
         raise LLMUnavailable(
             f"the model answered none of {len(found)} calls ({found[0].failure}); nothing was committed; "
-            "make the same call again when it is there"
+            "make the same call again when it is back"
         )

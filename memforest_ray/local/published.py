@@ -275,8 +275,8 @@ class Published:
             await self._erase()
         except StoreUnavailable as error:
             raise StoreUnavailable(
-                f"{error.reason}: it is forgotten, but what is stored could not be cleaned of it, which the next write "
-                "does first; make the same call again with the same op_id",
+                f"{error.reason}: it is forgotten, but what is stored could not be cleaned of it, which the next "
+                "write does first; make the same call again with the same op_id",
                 op_id=operation,
             ) from error
 

@@ -7,9 +7,11 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from memforest_ray.commit.version import Version
+from memforest_ray.effects import Finished, step
 from memforest_ray.errors import ClusterUnavailable, LLMUnavailable, Overloaded
 from memforest_ray.local.effects import Models
-from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, ChatUsage, streamed
+from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, streamed
+from memforest_ray.models.usage import Usage
 from memforest_ray.query.asking import ask_steps
 from memforest_ray.query.replies import Citing
 from memforest_ray.query.request import QueryRequest
@@ -71,9 +73,9 @@ class Questions:
         inline = len(version.index) <= INLINE_ROWS_MAX and request.k <= INLINE_HITS_MAX
         reply: Any = None
         while True:
-            effect, result = _step(steps, reply) if inline else await asyncio.to_thread(_step, steps, reply)
-            if effect is None:
-                return result  # type: ignore[no-any-return]  # what a finished generator returned: T
+            effect = step(steps, reply) if inline else await asyncio.to_thread(step, steps, reply)
+            if isinstance(effect, Finished):
+                return effect.result
             reply = await self._do(effect, on_text)
 
     async def _do(self, effect: Effect, on_text: OnText | None) -> Any:
@@ -88,14 +90,6 @@ class Questions:
         if on_text is not None:
             return await _told(chat, effect, on_text)
         return (await _replies(chat, [effect.request]))[0]
-
-
-def _step(steps: Steps[Any], reply: Any) -> tuple[Effect | None, Any]:
-    """One step: an effect, or the result. (StopIteration must not leave a thread.)"""
-    try:
-        return steps.send(reply), None
-    except StopIteration as stop:
-        return None, stop.value
 
 
 def _both(one: OnText, other: OnText) -> OnText:
@@ -116,17 +110,17 @@ async def _replies(chat: ChatModel, requests: Sequence[ChatRequest]) -> list[Cha
 
 async def _told(chat: ChatModel, effect: Tell, on_text: OnText) -> ChatReply:
     """A reply that is shown while it is written, with ids for numbers. One that broke off is no reply."""
-    citing, pieces, usage = Citing(effect.result), list[str](), ChatUsage()
+    citing, pieces, usage = Citing(effect.result), list[str](), Usage()
     try:
         async for piece in streamed(chat, effect.request):
-            if isinstance(piece, ChatUsage):
+            if isinstance(piece, Usage):
                 usage = piece
                 continue
             pieces.append(piece)
             if shown := citing.feed(piece):
                 on_text(shown)
     except _OUT_OF_REACH as error:
-        return ChatReply(None, str(error), answered=bool(pieces), usage=ChatUsage(calls=1))
+        return ChatReply(None, str(error), answered=bool(pieces), usage=Usage(calls=1))
     if shown := citing.end():
         on_text(shown)
     return ChatReply({"text": "".join(pieces)}, usage=usage)

@@ -43,13 +43,13 @@ async def reembed_forest(
 
     Raises NotFound, CorruptState, StoreUnavailable, Fenced (others keep claiming it).
     """
-    move = _Move(CommitLog(store, user, clock, random), embedder, op_id)
+    move = _Move(user, CommitLog(store, user, clock, random), embedder, op_id)
     loaded = await move.known()
     if (told := move.told(loaded)) is not None:
         return told
     await probe(store, random)
     for _ in range(_CLAIMS_MAX):
-        manifest = _manifest(loaded)
+        manifest = move.manifest(loaded)
         try:
             await move.log.claim(manifest.birth, manifest.fingerprint)
         except (Reload, Fenced):
@@ -58,13 +58,14 @@ async def reembed_forest(
                 return told
             continue
         return await move.finish()
-    raise Fenced("other owners keep taking over this memory; its vectors are as they were; call again")
+    raise Fenced("other owners keep taking over this memory; its vectors are unchanged; make the same call again")
 
 
 class _Move:
     """One move under way."""
 
-    def __init__(self, log: CommitLog, embedder: Embedder, op_id: OpId) -> None:
+    def __init__(self, user: UserId, log: CommitLog, embedder: Embedder, op_id: OpId) -> None:
+        self._user = user
         self.log = log
         self._embedder = embedder
         self._op_id = op_id
@@ -80,9 +81,15 @@ class _Move:
             loaded = await self.log.read()
         return loaded
 
+    def manifest(self, loaded: Loaded) -> Manifest:
+        """The manifest of these rows. Raises NotFound."""
+        if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
+            raise NotFound.memory(self._user)
+        return loaded.manifest
+
     def told(self, loaded: Loaded) -> Reembedded | None:
         """The answer, if it is done already, or if there is nothing to do. Raises NotFound."""
-        manifest = _manifest(loaded)
+        manifest = self.manifest(loaded)
         row = loaded.tables.get("operations", {}).get(self._op_id)
         if row is not None and row["kind"] == "reembedded":
             return Reembedded.from_json({name: value for name, value in row.items() if name != "kind"})
@@ -104,7 +111,7 @@ class _Move:
                 self._fingerprint["model"],
                 self._fingerprint["dimension"],
                 vectors=len(texts),
-                snapshots=len(_manifest(loaded).saved),
+                snapshots=len(self.manifest(loaded).saved),
             )
 
             async def rewrite(shown: Loaded) -> Changes:
@@ -135,7 +142,7 @@ class _Move:
         return changes
 
     async def _texts(self, shown: Loaded) -> dict[str, str]:
-        manifest = _manifest(shown)
+        manifest = self.manifest(shown)
         return await asyncio.to_thread(_texts_of, shown.tables, shown.version, manifest)
 
     async def _embed(self, texts: dict[str, str]) -> int:
@@ -152,12 +159,6 @@ def _texts_of(tables: Tables, number: int, manifest: Manifest) -> dict[str, str]
         tables, number, Birth.of(manifest.birth), _THRESHOLDS, Index(int(manifest.fingerprint["dimension"]))
     )
     return embedding_texts(version, tables.get(VECTORS, {}))
-
-
-def _manifest(loaded: Loaded) -> Manifest:
-    if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound("this user has no memory; nothing was changed")
-    return loaded.manifest
 
 
 def _chunks(texts: list[str]) -> Iterable[list[str]]:

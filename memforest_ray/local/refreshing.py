@@ -15,12 +15,12 @@ from memforest_ray.ambient import Clock
 from memforest_ray.commit.version import Version
 from memforest_ray.errors import MemForestError
 from memforest_ray.facts.verdicts import Pair, PairKey, Question
-from memforest_ray.forest.intents import Usage
 from memforest_ray.forest.rows import Nodes
 from memforest_ray.forest.writing import stale_nodes
 from memforest_ray.ids import NodeId, ScopeId
 from memforest_ray.local.effects import Known, Models, embedded
 from memforest_ray.local.window import Window
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.nodes import Node
 from memforest_ray.trees.summaries import RefreshPlan, SummaryReply, SummaryRequest, summary_inputs
 
@@ -96,9 +96,10 @@ class Refresher:
         self._unanswered: set[PairKey] = set()
         self._asking: dict[str, asyncio.Task[SummaryReply]] = {}
         """By inputs: who wants the same waits for the same."""
-        self._unshared: set[str] = set()
-        """Those that were asked for ahead, and that nobody waits for yet."""
-        self._foreseen: set[asyncio.Task[None]] = set()
+        self._prefetched: set[str] = set()
+        """Those of them that nobody waits for yet."""
+        self._prefetching: set[asyncio.Task[None]] = set()
+        """Plans, each until all of it is written."""
         self._extracting = extracting
         self._window = Window(calls_max, extracting)
         self._waiters: list[_Waiter] = []
@@ -111,18 +112,18 @@ class Refresher:
 
     # ---- what writers tell it ----------------------------------------------------------------------------
 
-    def foresee(self, plan: Callable[[], RefreshPlan]) -> "asyncio.Task[None]":
-        """Have summaries written that a write will need: whoever asks for them later finds them made or under way.
+    def prefetch_plan(self, plan: Callable[[], RefreshPlan]) -> "asyncio.Task[None]":
+        """Have all summaries of a plan written before a write needs them: then they are made or under way.
 
         `plan` is made in a thread.
         """
-        task = asyncio.create_task(self._foresee(plan))
-        self._foreseen.add(task)
-        task.add_done_callback(self._foreseen.discard)
+        task = asyncio.create_task(self._prefetch_plan(plan))
+        self._prefetching.add(task)
+        task.add_done_callback(self._prefetching.discard)
         task.add_done_callback(_heard)
         return task
 
-    def ask_ahead(self, requests: Iterable[SummaryRequest]) -> list[str]:
+    def prefetch(self, requests: Iterable[SummaryRequest]) -> list[str]:
         """Ask for what the next round will ask for: its calls are under way while what it stands on is committed.
 
         The inputs of those that were not asked for before.
@@ -134,12 +135,12 @@ class Refresher:
                 if inputs not in self._asking:
                     new.append(inputs)
                 self._asked(inputs, request, early=False)
-        self._unshared.update(new)
+        self._prefetched.update(new)
         return new
 
     def withdraw(self, names: Iterable[str]) -> None:
-        """End calls that `ask_ahead` has begun with these inputs, but for those that somebody else wants by now."""
-        for inputs in self._unshared & set(names):
+        """End calls that `prefetch` has begun with these inputs, but for those that somebody else wants by now."""
+        for inputs in self._prefetched & set(names):
             if (asking := self._asking.get(inputs)) is not None:
                 asking.cancel()
 
@@ -181,7 +182,7 @@ class Refresher:
         """Finish if anybody waits; what nobody waits for is the next owner's."""
         while self._waiters and self._round is not None and not self._round.done():
             await asyncio.wait([self._round])
-        tasks = [*self._foreseen, *self._asking.values(), *([self._round] if self._round else [])]
+        tasks = [*self._prefetching, *self._asking.values(), *([self._round] if self._round else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -200,14 +201,14 @@ class Refresher:
             self._dirty, self._stuck = {}, {}
             try:
                 done = await self._once(version, tried)
-            except Exception as error:  # noqa: BLE001 - supervises: whoever waits has an answer, his facts are kept
+            except Exception as error:  # noqa: BLE001 - supervises: whoever waits has an answer, the facts are kept
                 if not isinstance(error, MemForestError):
                     _log.error("a refresh of %s failed", self._name, exc_info=error)
-                done = Done(version.number, whole=False, note=f"its summaries are extractive, others follow: {error}")
+                done = Done(version.number, whole=False, note=f"its summaries are extractive for now: {error}")
                 self._stuck = tried
                 self._unanswered.update(version.facts.pending)
             self._tell(version.number, done)
-        if not (self._foreseen or self._asking or self._extracting()):  # a write that is being prepared may count on it
+        if not (self._prefetching or self._asking or self._extracting()):  # else a write may count on it
             self.known = Known()
 
     async def _give_way(self) -> None:
@@ -264,7 +265,7 @@ class Refresher:
 
     # ---- summaries ---------------------------------------------------------------------------------------
 
-    async def _foresee(self, make: Callable[[], RefreshPlan]) -> None:
+    async def _prefetch_plan(self, make: Callable[[], RefreshPlan]) -> None:
         plan = await asyncio.to_thread(make)
         await self._write(plan, early=True)
         await self._embed(plan)
@@ -327,14 +328,14 @@ class Refresher:
             asking.add_done_callback(lambda _: self._answered(inputs))
             asking.add_done_callback(_heard)
         else:
-            self._unshared.discard(inputs)
+            self._prefetched.discard(inputs)
             if not early:
                 self._window.due(inputs, request.priority)
         return asking
 
     def _answered(self, inputs: str) -> None:
         self._asking.pop(inputs, None)
-        self._unshared.discard(inputs)
+        self._prefetched.discard(inputs)
 
     async def _ask(self, inputs: str, request: SummaryRequest, *, early: bool) -> SummaryReply:
         await self._window.enter(inputs, request.priority, early=early)
@@ -342,7 +343,7 @@ class Refresher:
             (reply,) = await self._models.summarizer.summarise([request])
         finally:
             self._window.leave()
-        self._spent += Usage.of([reply])
+        self._spent += reply.usage
         if reply.text is not None and reply.text.strip():
             self.known.summaries[inputs] = reply.text
         return reply

@@ -32,7 +32,8 @@ class NamedExtractor(Extractor, Protocol):
     """An extractor whose answers can be told from those of another model or prompt."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """What tells them apart: the model and the version of its prompt."""
 
 
 def extraction_name(cell: CellInput, model: str) -> str:

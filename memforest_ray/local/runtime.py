@@ -74,7 +74,8 @@ class LocalRuntime:
             if op_id is None:
                 raise StoreUnavailable(f"{late}; nothing was changed; call again") from error
             raise OutcomeUnknown(
-                f"{late}; it may or may not have been done; ask again with op_id={op_id!r}, it is done once",
+                f"{late}; it may or may not have been done; "
+                f"make the same call again with op_id={op_id!r}: it is done only once",
                 op_id=op_id,
             ) from error
 

@@ -34,9 +34,9 @@ from memforest_ray.forest.intents import (
 from memforest_ray.forest.receipts import answered, billed, same_write, seal
 from memforest_ray.forest.rows import Nodes
 from memforest_ray.forest.work import Answer, Written
-from memforest_ray.ids import OpId
+from memforest_ray.ids import OpId, UserId, user_hash
 from memforest_ray.local.borrowing import Borrowed
-from memforest_ray.local.effects import Foretold, Known, Models, run
+from memforest_ray.local.effects import Known, Models, Prefetcher, run
 from memforest_ray.local.lane import Lane, Ticket
 from memforest_ray.local.meter import Meter, timing
 from memforest_ray.local.preparing import Preparer
@@ -65,7 +65,7 @@ class Writer:
         clock: Clock,
         random: Random,
         meter: Meter,
-        name: str,
+        user: UserId,
         *,
         depth_max: int,
         linger_s: float,
@@ -77,7 +77,8 @@ class Writer:
         self._clock = clock
         self._random = random
         self._meter = meter
-        self._name = name
+        self._user = user
+        self._name = name = user_hash(user)[:12]
         """What logs call the forest."""
         self._lane = Lane(depth_max)
         self._refresher = Refresher(
@@ -121,7 +122,7 @@ class Writer:
             same_write(write, ticket.write)
             return ticket.done
         if self._closing:
-            raise Passivating("this memory is being put away; the call was not begun; make it again")
+            raise Passivating("this memory is being closed; the call was not begun; make it again")
         # While an erasure is open nobody may be told that something was forgotten: that takes a turn.
         told = None if self._published.log.erasing else answered(version, write)
         if told is None:
@@ -268,7 +269,7 @@ class Writer:
         if not isinstance(write, Save):
             gone = await self._published.expect(write)  # nothing is claimed for a name that is not there
         elif not version.number:
-            raise NotFound("this user has no memory yet, so there is nothing to save; nothing was changed")
+            raise NotFound.memory(self._user, "save")
         if isinstance(write, DeleteSnapshot):
             gone = gone or await self._published.delete_snapshot(write)
             if gone is not None:
@@ -287,7 +288,7 @@ class Writer:
             batch[0].answer(await self._published.take_back(write))
             return True
         if not version.sessions:
-            raise NotFound("that user has no memory, so there is nothing to copy; nothing was changed")
+            raise NotFound.memory(self._user, "copy")
         if not await self._published.own(version):
             return False
         batch[0].answer(await self._published.lend(write))
@@ -313,7 +314,7 @@ class Writer:
         with timing(self._clock, seconds, "write"):
             asking = isinstance(write, Ingest)  # no other turn waits for a judge: pairs are judged beside it
             steps = self._steps(version, batch, past, None if source is None else source.version)
-            written = await run(steps, self._models, known, asking=asking, foretell=self._foretelling(batch))
+            written = await run(steps, self._models, known, asking=asking, prefetch=self._prefetcher(batch))
         # A forget is erased from the store before it is answered, also where another one has left it nothing to change.
         if past is not None or written.erases or not written.changes.empty:
             if not await self._published.own(version):
@@ -334,13 +335,13 @@ class Writer:
             self._tell(ticket, answer, seconds, follows=follows)
         return True
 
-    def _foretelling(self, batch: Sequence[Ticket]) -> Foretold | None:
-        """Have summaries asked for before what they stand on is committed, if somebody waits for them and no other
+    def _prefetcher(self, batch: Sequence[Ticket]) -> Prefetcher | None:
+        """Has summaries asked for before what they stand on is committed, if somebody waits for them and no other
         write is about to change the same trees.
         """
         waited = any(isinstance(ticket.write, Ingest | Merge) and _wait_of(ticket.write) != "facts" for ticket in batch)
         coming = any(isinstance(ticket.write, Ingest) for ticket in self._lane.waiting)
-        return self._refresher.ask_ahead if waited and not coming else None
+        return self._refresher.prefetch if waited and not coming else None
 
     def _follow_up(self, before: Version, written: Written, write: Intent) -> bool:
         """See to what is left to be done beside the lane; whether anything is."""
@@ -423,6 +424,8 @@ class Writer:
             return writing.repair(version, write, prepared, model)
         if isinstance(write, Upkeep):
             return writing.upkeep(version, write, model)
+        if isinstance(write, Renew) and not (version.sessions or version.operations):
+            raise NotFound.memory(self._user, write.what)
         if isinstance(write, Errand):
             return lifecycle.steps_of(version, write, source, model)
         extracted = {shown: found for ticket in batch for shown, found in ticket.extracted.items()}

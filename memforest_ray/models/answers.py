@@ -20,12 +20,14 @@ _THINKING: Final = re.compile(r"^\s*<think(?:ing)?>")
 _THOUGHT_END: Final = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 """Some servers take the opening mark for part of their template, and leave the closing one."""
 _FENCE: Final = re.compile(r"```[\w-]*\s*(.*?)(?:```|$)", re.DOTALL)
+_FENCES_OF_ONE: Final = 2
 _PADDING_CHARS_MIN: Final = 64
 """So much white space at the end of a cut answer is a loop of the grammar, not layout."""
 _CIRCLE_CHARS: Final = 200
 """More than the keys of an item have: what stands between two statements is no circle."""
 _CIRCLES_MIN: Final = 3
-_DECODER: Final = json.JSONDecoder()
+_DECODER: Final = json.JSONDecoder(strict=False)
+"""Line breaks inside of a text are taken as they are."""
 _SPACE: Final = re.compile(r"[\s]*")
 
 
@@ -54,11 +56,18 @@ def read_answer(text: str, *, at_limit: bool) -> Answer:
         return Answer(value, padded=padded)
     if padded:
         return Answer(None, PADDED, padded=True)
-    if at_limit:
+    if at_limit and _whole(said, alone=True) is None:
         return Answer(salvage(said) or None, "the answer was cut off at its limit", cut=True)
+    return Answer(None, _fault(said))
+
+
+def _fault(said: str) -> str:
+    """Why there is no object in an answer that was not cut off."""
     if "{" not in said:
-        return Answer(None, "the answer holds no JSON object")
-    return Answer(None, "the answer is not valid JSON")
+        return "the answer holds no JSON object"
+    if _whole(said, alone=True) is not None:
+        return "the answer holds several objects that say different things"
+    return "the answer is not valid JSON"
 
 
 def _nothing(text: str, *, at_limit: bool, padded: bool) -> Answer:
@@ -82,19 +91,35 @@ def spoken(text: str) -> str:
     if _THINKING.match(text):
         return ""
     fenced = _FENCE.search(text)
-    return fenced[1] if fenced and "{" not in text[: fenced.start()] else text
+    alone = fenced is not None and "{" not in text[: fenced.start()] and text.count("```") <= _FENCES_OF_ONE
+    return fenced[1] if fenced is not None and alone else text
 
 
-def _whole(text: str) -> dict[str, Any] | None:
-    """The first complete JSON object, with whatever stands before and behind it."""
+def _whole(text: str, *, alone: bool = False) -> dict[str, Any] | None:
+    """The first complete JSON object, with whatever stands before and behind it.
+
+    Others of its form behind it (an empty one first, one for each turn) are laid together with it, but when it is taken
+    `alone`: nothing is lost. None where they contradict each other.
+    """
     start = text.find("{")
     if start < 0:
         return None
-    try:
-        value, _ = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):  # also numbers of thousands of digits, and nesting without end
+    value, end = _value(text, start)
+    if not isinstance(value, dict):
         return None
-    return value if isinstance(value, dict) else None
+    while not alone and (start := text.find("{", end)) >= 0 and end >= 0:
+        other, end = _value(text, start)
+        if isinstance(other, dict) and other.keys() == value.keys():
+            if any(value[key] != other[key] and not _are_lists(value[key], other[key]) for key in value):
+                return None
+            value = {
+                key: value[key] + other[key] if _are_lists(value[key], other[key]) else value[key] for key in value
+            }
+    return value
+
+
+def _are_lists(one: Any, other: Any) -> bool:
+    return isinstance(one, list) and isinstance(other, list)
 
 
 def salvage(text: str) -> dict[str, Any]:
@@ -139,7 +164,7 @@ def _value(text: str, place: int) -> tuple[Any, int]:
     """The value at `place` and where the next sign stands; -1 when it is not complete."""
     try:
         value, end = _DECODER.raw_decode(text, _skip(text, place))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # also numbers of thousands of digits, and nesting without end
         return None, -1
     return value, _skip(text, end)
 

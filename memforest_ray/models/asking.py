@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
 
-from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest
+from memforest_ray.models.usage import Usage
 
 __all__ = ["Asked", "Unusable", "ask"]
 
@@ -27,7 +28,7 @@ class Asked(Generic[T]):
     """Whether any server answered at all."""
     truncated: bool = False
     """The answer was cut off; `value` is what was read of its complete part, if anything."""
-    usage: ChatUsage = field(default_factory=ChatUsage)
+    usage: Usage = field(default_factory=Usage)
 
 
 async def ask(chat: ChatModel, request: ChatRequest, read: Callable[[Mapping[str, Any]], T]) -> Asked[T]:

@@ -9,13 +9,14 @@ import openai
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.config import EndpointSettings, Settings, endpoint_key
 from memforest_ray.errors import InvalidInput, LLMUnavailable
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatRole, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest, ChatRole
 from memforest_ray.models.connections import Connections, Endpoint
 from memforest_ray.models.hedging import Hedges
 from memforest_ray.models.openai_chat import OpenAIChat
 from memforest_ray.models.openai_embedder import OpenAIEmbedder, fingerprint_of, vector_of
 from memforest_ray.models.permits import Permits, Sleep
 from memforest_ray.models.prompts.prompt import Prompt
+from memforest_ray.models.usage import Usage
 from memforest_ray.models.waves import wave
 
 __all__ = ["Backend"]
@@ -114,7 +115,7 @@ class Backend:
         replies = await wave(self._chats[request.role].chat([request]) for request in requests)
         return [reply for (reply,) in replies]
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The answer's text, piece by piece, and what it has cost last. Raises LLMUnavailable."""
         return self._chats[request.role].stream(request)
 

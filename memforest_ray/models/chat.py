@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from memforest_ray.errors import LLMUnavailable
+from memforest_ray.models.usage import Usage
 
-__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "ChatUsage", "StreamingChat", "streamed"]
+__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ChatRole", "StreamingChat", "streamed"]
 
 ChatRole = Literal["extract", "summarise", "judge", "plan", "rank", "answer"]
 """What a call is for; each role may have its own endpoints and model."""
@@ -37,29 +38,6 @@ class ChatRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatUsage:
-    """What answers have cost; adds up."""
-
-    calls: int = 0
-    """Requests that went out, retries included."""
-    retries: int = 0
-    """Of these, those that repeated another, because that had failed or because no answer came."""
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    """Of the prompt tokens, those that the server had in its prefix cache."""
-    completion_tokens: int = 0
-
-    def __add__(self, other: "ChatUsage") -> "ChatUsage":
-        return ChatUsage(
-            self.calls + other.calls,
-            self.retries + other.retries,
-            self.prompt_tokens + other.prompt_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class ChatReply:
     """The answer as parsed JSON, or why there is none."""
 
@@ -72,7 +50,7 @@ class ChatReply:
     """Cut at `tokens_max`: `value` holds the complete leading items, if any. Or too long to be asked at all."""
     repairable: bool = False
     """With a failure: asked in other words, the model may do better."""
-    usage: ChatUsage = field(default_factory=ChatUsage)
+    usage: Usage = field(default_factory=Usage)
 
 
 class ChatModel(Protocol):
@@ -90,7 +68,7 @@ class ChatModel(Protocol):
 class StreamingChat(Protocol):
     """A chat model whose answer can be read while it is written."""
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The answer's text, piece by piece, and what it has cost last, as far as that is known; `schema` must be None.
 
         Raises:
@@ -98,7 +76,7 @@ class StreamingChat(Protocol):
         """
 
 
-async def streamed(chat: ChatModel, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+async def streamed(chat: ChatModel, request: ChatRequest) -> AsyncIterator[str | Usage]:
     """The answer to a request without a schema, and what it has cost: as it is written where the model can, else whole.
 
     Raises LLMUnavailable: no answer came.

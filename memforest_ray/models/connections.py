@@ -55,14 +55,14 @@ class Connections:
             async with asyncio.timeout(self._timeout_s):
                 answer: Any = await client.client.post(path, cast_to=dict[str, Any], body=dict(body))
         except TimeoutError:
-            return Failure("failed", f"no whole answer within {self._timeout_s:g} s")
+            return Failure("failed", f"no complete answer within {self._timeout_s:g} s")
         except CallError as error:
             return trouble_of(error, self._clock)
         except ValueError:
-            return Failure("failed", "the answer was no JSON")
+            return Failure("failed", "the answer was not JSON")
         finally:
             client.in_flight -= 1
-        return answer if isinstance(answer, dict) else Failure("failed", "the answer was no JSON object")
+        return answer if isinstance(answer, dict) else Failure("failed", "the answer was not a JSON object")
 
     def streaming(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
         """A client for one streamed call."""

@@ -32,7 +32,8 @@ class Embedder(Protocol):
     """Turns texts into vectors. Deterministic: a text's vector does not depend on what else is in the batch."""
 
     @property
-    def fingerprint(self) -> Fingerprint: ...
+    def fingerprint(self) -> Fingerprint:
+        """What the vectors are made with: memories of another fingerprint are refused, so it must not change."""
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of `texts`, in order. A row of zeros means: this script is unknown to the model."""

@@ -51,7 +51,7 @@ def trouble_of(error: CallError, clock: Clock) -> Failure:
     if isinstance(error, openai.APIStatusError):
         return _status(error, clock)
     if isinstance(error, openai.APIResponseValidationError):
-        return Failure("failed", "the answer was no JSON")
+        return Failure("failed", "the answer was not JSON")
     return Failure("failed", f"the connection failed ({type(error.__cause__ or error).__name__})")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from memforest_ray.ambient import Clock, Random
 from memforest_ray.errors import LLMUnavailable
 from memforest_ray.models.answers import PADDED, STARVED, ThoughtFilter, circles, read_answer, spoken
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.connections import Connections, Endpoint
 from memforest_ray.models.dialects import STOPS, Dialect, Dialects
 from memforest_ray.models.failures import CallError, Failure, trouble_of
@@ -22,6 +22,7 @@ from memforest_ray.models.limits import Limits, used_up
 from memforest_ray.models.permits import Permit, Permits, Sleep
 from memforest_ray.models.retries import Patience, Retries
 from memforest_ray.models.sending import Sender
+from memforest_ray.models.usage import Usage
 from memforest_ray.models.waves import wave
 
 __all__ = ["OpenAIChat"]
@@ -71,17 +72,17 @@ class OpenAIChat:
         """One reply for each, in order. Raises Overloaded when too many calls wait in this process."""
         return await wave(_Call(self, request).reply() for request in requests)
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The answer's text, piece by piece, tried again until its first one; what it has cost, last: tokens as far as
         the server tells. Raises LLMUnavailable.
         """
-        retries, usage = self._retries(), ChatUsage()
+        retries, usage = self._retries(), Usage()
         while True:
             begun = False
-            usage += ChatUsage(calls=1, retries=int(usage.calls > 0))
+            usage += Usage(calls=1, retries=int(usage.calls > 0))
             try:
                 async for piece in self._pieces(request):
-                    if isinstance(piece, ChatUsage):
+                    if isinstance(piece, Usage):
                         usage += piece
                     else:
                         begun = True
@@ -93,9 +94,9 @@ class OpenAIChat:
                 yield usage
                 return
 
-    async def _pieces(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    async def _pieces(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """One try. Raises _BrokenOffError."""
-        thoughts, usage = ThoughtFilter(), ChatUsage()
+        thoughts, usage = ThoughtFilter(), Usage()
         async with self._permits.take(self._endpoints, owner=request.owner, urgent=request.urgent) as permit:
             endpoint = self._endpoints[permit.endpoint]
             dialect = self._dialects.of(endpoint)
@@ -145,7 +146,7 @@ class _Call:
         self._chat = chat
         self._request = request
         self._tried = chat._limits.first(request)
-        self._usage = ChatUsage()
+        self._usage = Usage()
         self._failed_at = ""
 
     async def reply(self) -> ChatReply:
@@ -173,7 +174,7 @@ class _Call:
         endpoint = chat._endpoints[permit.endpoint]
         dialect = chat._dialects.of(endpoint)
         chat._dialects.note_call(endpoint)
-        self._usage += ChatUsage(calls=1, retries=int(self._usage.calls > 0))
+        self._usage += Usage(calls=1, retries=int(self._usage.calls > 0))
         answer = await chat._connections.post(endpoint, _PATH, dialect.body(endpoint, tried))
         if isinstance(answer, Failure):
             return self._broken(permit, dialect, answer)
@@ -219,14 +220,14 @@ def _mark(permit: Permit, failure: Failure) -> None:
     permit.rest_s = failure.rest_s
 
 
-def _usage(answer: Mapping[str, Any]) -> ChatUsage:
+def _usage(answer: Mapping[str, Any]) -> Usage:
     """What a server says that it has counted; nothing where it does not say."""
     usage = answer.get("usage")
     if not isinstance(usage, Mapping):
-        return ChatUsage()
+        return Usage()
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else 0
-    return ChatUsage(
+    return Usage(
         prompt_tokens=_count(usage.get("prompt_tokens")),
         cached_tokens=_count(cached),
         completion_tokens=_count(usage.get("completion_tokens")),
@@ -244,7 +245,7 @@ def _reply(answer: Mapping[str, Any], request: ChatRequest) -> ChatReply | Failu
         message = choice["message"]
         content, refusal, reason = message.get("content"), message.get("refusal"), choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
-        return Failure("failed", "the answer was no chat completion")
+        return Failure("failed", "the answer was not a chat completion")
     if refusal or reason == "content_filter":
         return ChatReply(None, "the model refused to answer")
     text = _text(content)

@@ -136,7 +136,7 @@ class OpenAIEmbedder:
             data = answer.get("data")
             if isinstance(data, list) and len(data) == len(texts):
                 return data
-            answer = Failure("failed", f"the answer holds no {len(texts)} vectors")
+            answer = Failure("failed", f"the answer does not hold {len(texts)} vectors")
         permit.overloaded, permit.failed = answer.trouble == "overloaded", answer.trouble == "failed"
         permit.rest_s = answer.rest_s
         return answer
@@ -148,7 +148,7 @@ class OpenAIEmbedder:
             vector = vector_of(item)
             index = item.get("index", place) if isinstance(item, dict) else place
             if vector is None or not isinstance(index, int) or not 0 <= index < count:
-                raise LLMUnavailable("the embedding endpoint answered something that is no vector", role="embed")
+                raise LLMUnavailable("the embedding endpoint returned something that is not a vector", role="embed")
             if vector.shape != rows[index].shape:
                 raise LLMUnavailable(
                     f"the embedding endpoint gave {vector.size} dimensions, not {rows.shape[1]}; another model "

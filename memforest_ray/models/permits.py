@@ -106,7 +106,7 @@ class _Line:
         self.size += 1
 
     def pop(self, free: Sequence[_Endpoint], now: float) -> tuple[_Waiter, Sequence[_Endpoint]] | None:
-        """The next that still waits and may go out at one of `free`, and at which; its owner has had his turn."""
+        """The next that still waits and may go out at one of `free`, and at which; its owner has had a turn."""
         while self.urgent:
             if waiter := self._first(self.urgent, next(iter(self.urgent))):
                 return waiter, free
@@ -216,7 +216,7 @@ class Permits:
         line = self._line(tuple(endpoints))
         if self.waiting >= self._waiting_max:
             raise Overloaded(
-                f"{self._waiting_max} model calls wait already; nothing was sent; call again later",
+                f"{self._waiting_max} model calls are waiting already; nothing was sent; call again later",
                 retry_after=_RETRY_S,
             )
         waiter = _Waiter(asyncio.get_running_loop().create_future(), owner, after)

@@ -2,7 +2,7 @@
 
 Turns see to it that nobody waits for more than one answer. But where one owner holds all permits, everybody else waits
 that long for each call of a chain. So as much stays free as others have used at once of late, up to the half. An owner
-that nobody was beside has everything, unless he has so much to do that he will not notice that a little stays free.
+that nobody was beside has everything, unless there is so much to do that a little left free goes unnoticed.
 """
 
 from typing import Final

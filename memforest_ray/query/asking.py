@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Version
-from memforest_ray.models.chat import ChatReply
 from memforest_ray.query.answer import answer
 from memforest_ray.query.replies import answer_request, read_reply
 from memforest_ray.query.request import QueryRequest
@@ -36,11 +35,11 @@ def ask_steps(
     result = yield from search_steps(version, request, vector, DEFAULT, neighbour=neighbour, attribute=True)
     if not model or not result.hits or result.hits[0].score < WORTH_ASKING:
         return answer(result, request.text)
-    reply: ChatReply = yield Tell(answer_request(request.text, result), result)
+    reply = yield from Tell(answer_request(request.text, result), result)
     spent = {**result.trace.spent, "answer": reply.usage}
     text = None if reply.value is None else reply.value.get("text")
     if not isinstance(text, str) or not text.strip():
-        note = f"the model did not answer ({reply.failure or 'an empty answer'}): the evidence speaks for itself"
+        note = f"the model did not answer ({reply.failure or 'an empty answer'}): the evidence is quoted instead"
         fallbacks = (*result.trace.fallbacks, note)
         return answer(replace(result, trace=replace(result.trace, fallbacks=fallbacks, spent=spent)), request.text)
     return read_reply(text, replace(result, trace=replace(result.trace, spent=spent)))

@@ -26,7 +26,7 @@ _NOTHING: Final = -20.0
 
 
 def lead_of(inquiry: Inquiry, scores: Scores, ranking: Ranking) -> float | None:
-    """How far the best that the named one said, or that names him, is ahead of the best of all others.
+    """How far the best that the named one said, or that names them, is ahead of the best of all others.
 
     In log-odds, the name itself left out of account, plus the share of the question's other words that each holds.
     None when there is nobody to confuse: a question names nobody who speaks, or several, or "me"; assistants speak of

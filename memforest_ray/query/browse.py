@@ -10,7 +10,7 @@ from memforest_ray.ids import ItemId
 from memforest_ray.index.foliage import CELL, FACT
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.table import Integers
-from memforest_ray.models.chat import ChatUsage
+from memforest_ray.models.usage import Usage
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.result import RecalledTree
 from memforest_ray.trees.tree import Leaf, MemTree, Node, OrderKey
@@ -95,12 +95,12 @@ class Browsed:
     nodes_visited: int = 0
     fallbacks: list[str] = field(default_factory=list)
     """What could not be done as asked, one sentence each."""
-    spent: dict[str, ChatUsage] = field(default_factory=dict)
+    spent: dict[str, Usage] = field(default_factory=dict)
     """What models were asked for it, by what they did: plan, rank, rerank."""
 
-    def charge(self, stage: str, usage: ChatUsage) -> None:
+    def charge(self, stage: str, usage: Usage) -> None:
         """A model has been asked."""
-        self.spent[stage] = self.spent.get(stage, ChatUsage()) + usage
+        self.spent[stage] = self.spent.get(stage, Usage()) + usage
 
     def found(self, leaf: Leaf, likeness: float) -> None:
         self.leaves[leaf.item] = max(self.leaves.get(leaf.item, likeness), likeness)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -41,6 +41,8 @@ _CUES: Final = (
     ("diet", r"\b(diet|eats?|vegan|vegetarian)\b|饮食"),
     ("school", r"\b(study|studie[sd]|studying|school|university|college|major)\b|学校|大学"),
     ("car", r"\b(car|drives?|drove|vehicle)\b|车"),
+    ("age", r"\b(how old|age)\b|几岁|多大"),
+    ("allergy", r"\ballerg(y|ies|ic)\b|过敏"),
 )
 """Words of a question that ask for an attribute. An attribute's own name always does."""
 
@@ -58,6 +60,12 @@ class Entry:
     def value(self) -> str:
         """What the attribute is from here on."""
         return fold(self.mention.candidate.value or self.mention.candidate.text)
+
+    @property
+    def ends(self) -> bool:
+        """Whether nothing is so from here on, as after "I quit my job"."""
+        candidate = self.mention.candidate
+        return candidate.value is None and candidate.kind is Kind.TRANSITION
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +164,7 @@ def chain_of(inquiry: Inquiry, subject: str, attribute: str) -> Chain | None:
         return None
     rows = inquiry.corpus.statements.facts[inquiry.corpus.statements.chains == number]
     ids = inquiry.version.index.facts.ids
-    entries = _merged(sorted(_entries(inquiry, (FactId(ids[row]) for row in rows), name), key=_place))
+    entries = _merged(sorted(_settled(list(_entries(inquiry, (FactId(ids[row]) for row in rows), name))), key=_place))
     return Chain(subject, attribute, entries) if entries else None
 
 
@@ -169,6 +177,26 @@ def _entries(inquiry: Inquiry, ids: Iterable[FactId], name: str) -> Iterator[Ent
             links = candidate.kind in _LINKED and chain_name(candidate.subject, candidate.attribute) == name
             if fact is not None and start is not None and links:
                 yield Entry(start, fact, mention)
+
+
+def _settled(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Entries with what others say about when they began.
+
+    "I moved to Porto last month", said in February, is some day of January. Where on the 8th something else was said to
+    be so, it was after that.
+    """
+    said = [(entry.start_ms, entry.value) for entry in entries if entry.mention.candidate.event is None]
+    for entry in entries:
+        event, source_ms = entry.mention.candidate.event, entry.mention.source_ms
+        if event is None or source_ms is None:
+            yield entry
+            continue
+        end_ms = min(event.end_ms, source_ms)
+        end_ms = min(
+            (at for at, value in said if value == entry.value and entry.start_ms < at < end_ms), default=end_ms
+        )
+        other = [at for at, value in said if value != entry.value and entry.start_ms <= at < end_ms]
+        yield replace(entry, start_ms=max(other)) if other else entry
 
 
 def _place(entry: Entry) -> tuple[int, int, str, int, int]:

@@ -43,8 +43,10 @@ class Look:
     """The happening, or the two, that it is measured from."""
 
 
-_CLAUSE: Final = r"(?P<anchor>[^?？。.,;]+)"
-_SECOND: Final = r"(?P<second>[^?？。.,;]+)"
+# A full stop after a title or an initial, or inside of a number, ends nothing: "before Dr. Okoro", "J. Park", "7.5".
+_WORDS: Final = r"(?:[^?？。.,;]|(?<=\b(?:dr|mr|ms|st))\.|(?<=\b(?:mrs))\.|(?<=\b[a-z])\.|\.(?=\w))+"
+_CLAUSE: Final = rf"(?P<anchor>{_WORDS})"
+_SECOND: Final = rf"(?P<second>{_WORDS})"
 _LONG: Final = r"\bhow (?:long|much time|many (?:days|weeks|months|years))\b"
 
 
@@ -67,7 +69,9 @@ _DIRECTIONS: Final = (
     (
         Direction.PREVIOUS,
         _pattern(
-            r"\b(previous(ly)?|former(ly)?|used to|earlier|prior|old job|last (job|employer|home))\b|"
+            r"\b(previous(ly)?|former(ly)?|used to|earlier|prior|last (job|employer|home)|"
+            r"old (?=(?:\w+ )?(?:job|employer|company|boss|home|house|apartment|flat|address|city|phone|number|email"
+            r"|code|password|pin|car|school|dentist|doctor|therapist|landlord|roommate)\b))\b|"
             r"\bbefore\W*$|以前|之前|从前|原来|पहले"
         ),
     ),
@@ -121,9 +125,11 @@ _WORD: Final = re.compile(r"\w+")
 _PRESENT: Final = _pattern(
     r"^\W*(?:(?:where|who|what|which|how|whose|(?:for|with) whom)(?:'s|\b.{0,24}?\b(?:does|do|is|are|am))"
     r"|is|are|am|does|do)\b"
+    r"|哪|谁|誰|什么|什麼|多少|吗|\b(?:है|हैं)\W*$"
 )
 _NOT_PRESENT: Final = _pattern(
     r"\b(did|was|were|had|will|would|going to|plan(s|ned|ning)?|scheduled|upcoming|ever|next)\b"
+    r"|[了过過曾将將会會]|当时|當時|打算|计划|計劃|明天|下[周个個]|[年月日号號]|从[没未]"
 )
 _POINTING: Final = _pattern(r"(that|this|then|now|it|这|那|这个|那个)( one| place)?")
 """A happening that is not named: what was before it is what was before now."""

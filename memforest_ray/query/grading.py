@@ -20,7 +20,7 @@ def graded(inquiry: Inquiry, entries: Sequence[str]) -> Steps[tuple[dict[int, fl
     """Grades by place among `entries`, from 0 to 1, in the model's order; and the reply: `value` None is a failure."""
     lines = [f"{number}. {clipped(entry)}" for number, entry in enumerate(entries, start=1)]
     text = "\n".join((asked_line(inquiry), "Entries:", *lines))
-    replies: Sequence[ChatReply] = yield Consult((RANK.request(text, urgent=True),))
+    replies = yield from Consult((RANK.request(text, urgent=True),))
     reply = replies[0]
     return ({} if reply.value is None else _grades(reply.value, len(entries))), reply
 

@@ -66,7 +66,7 @@ def planner_embed(inquiry: Inquiry, trees: Sequence[RecalledTree], allowed: Allo
     looks, browsed = yield from _planned(inquiry, trees)
     if browsed.fallbacks:
         return browsed
-    vectors: Mapping[str, Any] = yield Embed(tuple(dict.fromkeys(looks.values())))
+    vectors = yield from Embed(tuple(dict.fromkeys(looks.values())))
     for tree in _chosen(trees, looks):
         vector = vectors.get(looks.get(tree.scope, ""))
         other = inquiry if vector is None else rephrased(inquiry, vector)
@@ -89,7 +89,7 @@ def _planned(inquiry: Inquiry, trees: Sequence[RecalledTree]) -> Steps[tuple[dic
         return {}, Browsed()
     lines = [f"{number}. {card(inquiry, tree.scope)}" for number, tree in enumerate(trees, start=1)]
     text = "\n".join((asked_line(inquiry), "Trees:", *lines))
-    replies: Sequence[ChatReply] = yield Consult((PLAN.request(text, urgent=True),))
+    replies = yield from Consult((PLAN.request(text, urgent=True),))
     reply = replies[0]
     if reply.value is None:
         return {}, _fallen_back(inquiry, trees, Browsed(spent={"plan": reply.usage}), "plan", reply)
@@ -141,7 +141,7 @@ def _fallen_back(
 ) -> Browsed:
     """What likeness finds, with what was asked in vain."""
     found = embed(inquiry, trees)
-    note = f"the model did not {what} ({reply.failure or 'no answer'}): likeness decided"
+    note = f"the model could not {what} ({reply.failure or 'no answer'}): likeness decided instead"
     return replace(found, spent=browsed.spent, fallbacks=[note])
 
 

@@ -136,7 +136,7 @@ def _from_end(chain: Chain, bearings: Bearings) -> Iterator[tuple[Entry, str]]:
         yield runs[0][0], "first"
     elif direction is Direction.PREVIOUS:
         if len(runs) > 1:
-            yield runs[-2][-1], "previous"
+            yield _last_held(runs[:-1]), "previous"
     elif bearings.reading.intervals:
         since, until = bearings.reading.intervals[0]
         if since is not None and until is not None:
@@ -196,9 +196,15 @@ def _beside(chain: Chain, values: Collection[str], direction: Direction) -> list
     step = -1 if direction is Direction.BEFORE else 1
     for place in reversed(range(len(runs))):
         if runs[place][0].value in values and 0 <= place + step < len(runs):
-            beside = runs[place + step]
-            return [(beside[-1] if step < 0 else beside[0], runs[place][0].start_ms)]
+            beside = _last_held(runs[:place]) if step < 0 else runs[place + step][0]
+            return [(beside, runs[place][0].start_ms)]
     return []
+
+
+def _last_held(runs: Sequence[Sequence[Entry]]) -> Entry:
+    """The last entry that says how it was: before the new job was the old one, not that it was quit."""
+    held = [run for run in runs if not run[-1].ends]
+    return (held or runs)[-1][-1]
 
 
 def _ends(spans: Sequence[Span]) -> Iterator[Pick]:

@@ -11,7 +11,9 @@ from memforest_ray.query.result import Hit
 __all__ = ["day", "line", "times", "tokens", "when"]
 
 _CHARS_PER_TOKEN: Final = 4
-"""Of text in Latin letters; of other scripts a letter is counted as a token, which is never too few."""
+"""Of text in Latin letters; of other scripts a letter is counted as a token, which is about right or too many."""
+_TOKENS_OF_ASTRAL: Final = 3
+"""Of an emoji, or a rare ideograph: what lies outside of the first 65,536 characters."""
 
 
 def line(hit: Hit) -> str:
@@ -32,7 +34,9 @@ def times(hit: Hit) -> str:
 def tokens(text: str) -> int:
     """About how many tokens a model reads in a text."""
     plain = sum(letter < "\u0250" for letter in text)
-    return math.ceil(plain / _CHARS_PER_TOKEN) + len(text) - plain
+    letters = len(text) - plain
+    astral = 0 if text.isascii() else sum(letter > "\uffff" for letter in text)
+    return math.ceil(plain / _CHARS_PER_TOKEN) + letters + (_TOKENS_OF_ASTRAL - 1) * astral
 
 
 def when(event: EventTime | None) -> str:

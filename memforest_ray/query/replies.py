@@ -50,7 +50,7 @@ def read_reply(text: str, result: Result) -> Answer:
     if _is_refusal(text):
         return Answer("Not in memory: what is remembered does not hold the answer.", found=False, result=result)
     if not shown:
-        return Answer("Not in memory: the model's answer named no evidence for itself.", found=False, result=result)
+        return Answer("Not in memory: the model's answer cited no evidence.", found=False, result=result)
     return Answer(_cite(text, names).strip(), found=True, citations=tuple(shown), result=result)
 
 

@@ -20,7 +20,7 @@ from memforest_ray.index.rows import index_words
 from memforest_ray.index.table import Integers
 from memforest_ray.query.inquiry import AS_LIKENESS, Inquiry
 from memforest_ray.query.passages import passage
-from memforest_ray.query.steps import Embed, Steps, Vectors
+from memforest_ray.query.steps import Embed, Steps
 
 __all__ = ["Reread", "reread"]
 
@@ -61,7 +61,7 @@ def reread(inquiry: Inquiry, vector: NDArray[np.floating[Any]] | None) -> Steps[
     found = _passages(inquiry)
     if not found:
         return None
-    vectors: Vectors = yield Embed(tuple(each.text for each in found))
+    vectors = yield from Embed(tuple(each.text for each in found))
     dialogue = inquiry.corpus.dialogue
     places, words = np.zeros(len(dialogue.places), np.float32), np.zeros(len(dialogue.places), np.float32)
     cells = np.zeros(len(dialogue.cells), np.float32)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from memforest_ray.facts.times import EventTime
 from memforest_ray.ids import CellId, FactId, ScopeId, SessionId, TurnId
-from memforest_ray.models.chat import ChatUsage
+from memforest_ray.models.usage import Usage
 
 __all__ = ["Answer", "EmptyReason", "Hit", "RecalledTree", "Result", "Trace", "Why"]
 
@@ -90,6 +90,7 @@ class Why:
     """Which of its times counts: "event", "source" or "unknown"."""
 
     def to_json(self) -> dict[str, Any]:
+        """As JSON types; parts are rounded to four digits."""
         return {
             "parts": {name: round(value, 4) for name, value in self.parts},
             "mention": self.mention,
@@ -121,6 +122,7 @@ class RecalledTree:
     """Best similarity of a fact in it."""
 
     def to_json(self) -> dict[str, Any]:
+        """As JSON types."""
         return {"scope": self.scope, "score": self.score, "root": self.root, "fact": self.fact}
 
 
@@ -135,17 +137,18 @@ class Trace:
     """What could not be done as asked, one sentence each."""
     reading: tuple[str, ...] = ()
     """What the question was understood to say about time, one phrase each."""
-    spent: Mapping[str, ChatUsage] = field(default_factory=dict, hash=False)
+    spent: Mapping[str, Usage] = field(default_factory=dict, hash=False)
     """What was asked of a chat model, by what it did: plan, rank, rerank, answer. Retries and failed calls count."""
     asked_ms: int | None = None
     """When the question was taken to be asked, as far as known: never later than what it may know."""
 
     @property
-    def usage(self) -> ChatUsage:
+    def usage(self) -> Usage:
         """All of it together."""
-        return sum(self.spent.values(), ChatUsage())
+        return Usage.total(self.spent.values())
 
     def to_json(self) -> dict[str, Any]:
+        """As JSON types."""
         return {
             "mode": self.mode,
             "trees": [tree.to_json() for tree in self.trees],
@@ -157,7 +160,7 @@ class Trace:
         }
 
 
-def _usage_json(usage: ChatUsage) -> dict[str, int]:
+def _usage_json(usage: Usage) -> dict[str, int]:
     return {
         "calls": usage.calls,
         "prompt_tokens": usage.prompt_tokens,

@@ -118,7 +118,7 @@ def _vectors(reading: TimeReading) -> Steps[Any]:
     """Of what is asked for and of what it is measured from; nothing where a question measures nothing."""
     if reading.direction not in MEASURED:
         return {}
-    return (yield Embed(tuple(dict.fromkeys((reading.topic, *reading.anchors)))))
+    return (yield from Embed(tuple(dict.fromkeys((reading.topic, *reading.anchors)))))
 
 
 def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_] | None:
@@ -135,7 +135,7 @@ def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_] | None:
 def _trace(inquiry: Inquiry, reading: TimeReading, trees: Sequence[RecalledTree], browsed: Browsed) -> Trace:
     words_alone = () if inquiry.has_vector else ("the embedder does not know this script: words alone decided",)
     missing = _missing_families(inquiry)
-    unplanted = (f"this memory was born without {missing} trees: facts and dialogue decided",) * bool(missing)
+    unplanted = (f"this memory has no {missing} trees: facts and dialogue decided",) * bool(missing)
     fallbacks = (*words_alone, *unplanted, *browsed.fallbacks)
     mode, visited = inquiry.request.mode, browsed.nodes_visited
     return Trace(mode, tuple(trees[:TREES_MAX]), visited, fallbacks, reading.phrases, browsed.spent, inquiry.asked_ms)
@@ -150,8 +150,8 @@ def _missing_families(inquiry: Inquiry) -> str:
 def _left_out(inquiry: Inquiry) -> str:
     missing = _missing_families(inquiry)
     if missing and inquiry.request.expand == "complete":
-        return f"whole trees were asked for, and this memory was born without {missing} trees"
-    return "what was found does not pass the filters or the budget"
+        return f"whole trees were asked for, but this memory has no {missing} trees"
+    return "nothing that was found passes the filters or fits the token budget"
 
 
 def _empty(
@@ -222,7 +222,9 @@ def _note(browsed: Browsed, reply: ChatReply) -> None:
     """What a rerank has cost, and whether it came to nothing."""
     browsed.charge("rerank", reply.usage)
     if reply.value is None:
-        browsed.fallbacks.append(f"the model did not rerank ({reply.failure or 'no answer'}): scores decided")
+        browsed.fallbacks.append(
+            f"the model could not rerank ({reply.failure or 'no answer'}): ranked by score instead"
+        )
 
 
 def _reranked(inquiry: Inquiry, found: Iterator[Hit], ranking: Ranking, browsed: Browsed) -> Steps[Iterator[Hit]]:
@@ -239,10 +241,11 @@ def _within_budget(hits: Iterable[Hit], request: QueryRequest) -> Iterator[Hit]:
     """Hits as long as they fit: k of them, or as many characters as complete trees may have; and the tokens allowed.
 
     Tokens are those of the rendered line, both times included. Long dialogue that does not fit is cut to the passage
-    that holds most of what is asked for.
+    that holds most of what is asked for. Where the best does not fit even so, the first that does stands for it.
     """
     complete = request.expand == "complete"
     chars, left = COMPLETE_CHARS_MAX, request.token_budget
+    begun = False
     for given, hit in enumerate(hits):
         if given == request.k and not complete:
             return
@@ -252,9 +255,12 @@ def _within_budget(hits: Iterable[Hit], request: QueryRequest) -> Iterator[Hit]:
         fitting = hit
         if left is not None:
             fitting = hit if _cost(hit) <= left else _cut(hit, request.text)
+            if _cost(fitting) > left:
+                if begun:
+                    return
+                continue
             left -= _cost(fitting)
-            if left < 0:
-                return
+            begun = True
         yield fitting
 
 

@@ -1,15 +1,16 @@
 """Steps: a search says what it needs of models and is sent the answers; no model, clock or I/O in here.
 
-A search is a generator over one version of a forest, which it holds until it ends.
+A search holds one version of a forest until it ends.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memforest_ray.effects import Answered, carried_out
 from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.query.result import Result
 
@@ -23,21 +24,21 @@ NO_MODEL: Final = "no chat model is configured"
 
 
 @dataclass(frozen=True, slots=True)
-class Embed:
+class Embed(Answered[Vectors]):
     """Make vectors of these parts of a question. Answer: `Vectors`, without those that the embedder does not know."""
 
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Consult:
+class Consult(Answered[Sequence[ChatReply]]):
     """Ask a chat model. Answer: one `ChatReply` for each request, in order."""
 
     requests: tuple[ChatRequest, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class Tell(Answered[ChatReply]):
     """Ask a chat model for an answer in plain text, which may be shown while it is written. Answer: its `ChatReply`."""
 
     request: ChatRequest
@@ -51,14 +52,7 @@ Steps: TypeAlias = Generator[Effect, Any, T]
 
 def alone(steps: Steps[T]) -> T:
     """What `steps` come to where there are no models: each is told so."""
-    answer: Any = None
-    while True:
-        try:
-            effect = steps.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        answer = unanswered(effect)
+    return carried_out(steps, unanswered)
 
 
 def unanswered(effect: Effect) -> Any:

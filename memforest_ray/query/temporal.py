@@ -73,9 +73,13 @@ class TimeReading:
 
 
 def span_text(since: int | None, until: int | None) -> str:
-    """An interval as people read it: its first and last day."""
+    """An interval as people read it: its first and last day; where one end is open, the other."""
     last = None if until is None else until - 1
-    return f"{day_of(since) or '...'} to {day_of(last) or '...'}"
+    if since is None and last is None:
+        return "any time"
+    if last is None:
+        return f"{day_of(since)} or later"
+    return f"{day_of(since)} to {day_of(last)}" if since is not None else f"{day_of(last)} or earlier"
 
 
 _VAGUE: Final = word_set("""

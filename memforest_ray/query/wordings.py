@@ -1,4 +1,4 @@
-"""Wordings: how a question is put to the embedder. What names somebody is like everything that he said.
+"""Wordings: how a question is put to the embedder. What names somebody is like everything that they said.
 
 A name weighs more in a sentence's vector than what the sentence is about: of two people's dialogue half holds it. So
 a question is looked up half as it stands, and half as whoever is named would say it ("When did I buy the kayak?"),
@@ -31,7 +31,7 @@ _NAMES_MAX: Final = 1_024
 
 
 def wordings(version: Version, request: QueryRequest) -> tuple[str, ...]:
-    """What to embed for a question: its text, and if it names somebody who speaks, the same in his own words."""
+    """What to embed for a question: its text, and if it names somebody who speaks, the same in their own words."""
     bare = nameless(request.text, _speakers(version, request.as_of_ms))
     return (request.text,) if bare is None else (request.text, bare)
 

@@ -34,6 +34,7 @@ class Tally:
         self.completion_tokens += completion_tokens
 
     def to_json(self) -> dict[str, int]:
+        """Its counts by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 

@@ -29,9 +29,9 @@ def parse_rates(text: str) -> dict[Fault, float]:
             name, _, share = part.partition("=")
             rates[_kind(name.strip())] = float(share)
     except ValueError as error:
-        raise InvalidInput(f"faults are given as KIND=SHARE,... or as one share, not {text!r}") from error
+        raise InvalidInput(f"faults must be KIND=SHARE,... or one share, not {text!r}") from error
     if any(rate < 0 for rate in rates.values()) or sum(rates.values()) > 1:
-        raise InvalidInput(f"shares of faults lie between 0 and 1, together too; not {text!r}")
+        raise InvalidInput(f"shares of faults must be between 0 and 1, and so must their sum; not {text!r}")
     return rates
 
 
@@ -39,7 +39,7 @@ def _kind(name: str) -> Fault:
     for kind in _KINDS:
         if kind == name:
             return kind
-    raise InvalidInput(f"there is no fault {name!r}, only {', '.join(_KINDS)}")
+    raise InvalidInput(f"unknown fault {name!r}; known: {', '.join(_KINDS)}")
 
 
 class Faults:

@@ -50,10 +50,17 @@ _WHITE: Final = " "
 class Decoder(Protocol):
     """Says when answers end; see `SharedDecoder`."""
 
-    def add(self, key: int, now: float, *, prompt: int, context: int, tokens: int) -> None: ...
-    def drop(self, key: int, now: float) -> None: ...
-    def finished(self, now: float) -> list[int]: ...
-    def next_in(self) -> float | None: ...
+    def add(self, key: int, now: float, *, prompt: int, context: int, tokens: int) -> None:
+        """Begin an answer: `prompt` tokens have to be read, of `context` in all; `tokens` are to be written."""
+
+    def drop(self, key: int, now: float) -> None:
+        """End an answer that nobody waits for any more."""
+
+    def finished(self, now: float) -> list[int]:
+        """The answers that have ended by `now`, each told once."""
+
+    def next_in(self) -> float | None:
+        """Seconds until the next one ends; None where none is under way."""
 
 
 @dataclass(frozen=True, slots=True)

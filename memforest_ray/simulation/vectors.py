@@ -9,7 +9,7 @@ from memforest_ray.facts.words import query_tokens
 from memforest_ray.ids import digest
 from memforest_ray.models.embedder import Fingerprint, Vectors
 
-__all__ = ["HashedEmbedder", "hashed_vector"]
+__all__ = ["HashEmbedder", "hashed_vector"]
 
 
 def hashed_vector(text: str, dimension: int) -> NDArray[np.float32]:
@@ -22,12 +22,12 @@ def hashed_vector(text: str, dimension: int) -> NDArray[np.float32]:
     return row / np.float32(np.linalg.norm(row))
 
 
-class HashedEmbedder:
-    """Implements `Embedder`."""
+class HashEmbedder:
+    """Implements `Embedder`: for tests and dry runs, where only sharing words has to count."""
 
-    def __init__(self, dimension: int = 384) -> None:
+    def __init__(self, dimension: int = 64) -> None:
         self._fingerprint = Fingerprint(
-            f"hashed-{dimension}",
+            f"hash-{dimension}",
             dimension,
             equivalent=0.93,
             scene_assign=0.70,
@@ -41,5 +41,6 @@ class HashedEmbedder:
         return self._fingerprint
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of `texts`; one without words gets the same as all such."""
         rows = [hashed_vector(text, self._fingerprint.dimension) for text in texts]
         return np.array(rows, dtype=np.float16).reshape(len(rows), self._fingerprint.dimension)

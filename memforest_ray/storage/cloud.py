@@ -69,7 +69,7 @@ class CloudStore:
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise InvalidInput(
-                f"the address {shown} has more than a place and a path; nothing was opened; give credentials and "
+                f"the address {shown} may only name a place and a path; nothing was opened; give credentials and "
                 "options through the environment",
                 url=shown,
             )
@@ -151,7 +151,7 @@ class CloudStore:
     def _unavailable(self, verb: str, key: str, error: Exception) -> NoReturn:
         reason = self._reason(error)
         refused = isinstance(error, _FORBIDDEN) or _FORBIDDEN_STATUS.search(reason) is not None
-        advice = "check the credentials" if refused else "the same call can be made again"
+        advice = "check the credentials" if refused else "make the same call again"
         raise StoreUnavailable(
             f"the store {self.url} could not {verb} an object: {reason}; "
             f"what was acknowledged before is kept; {advice}",

@@ -181,7 +181,7 @@ class DiskStore:
         try:
             if not _lock(descriptor, LOCK_PATIENCE_S):
                 raise StoreUnavailable(
-                    f"the folder {self._root} is locked by another process that does not go on; "
+                    f"the folder {self._root} is locked by another process that is not making progress; "
                     "nothing was changed; look for a stopped memforest process, then make the same call again",
                     url=self.url,
                     key=self._key(path),

@@ -51,7 +51,7 @@ def open_store(url: str) -> ObjectStore:
 def _folder(path: str, url: str) -> ObjectStore:
     # "s3:/bucket" is a slip of the hand, not a folder.
     if not path.strip() or "\0" in path or re.match(r"[a-z0-9]{2,}:/?[^/]", path):
-        raise InvalidInput(f"{url!r} names no store; known are {_KNOWN}", url=url)
+        raise InvalidInput(f"{url!r} is not the address of a store; known are {_KNOWN}", url=url)
     return DiskStore(Path(path))
 
 
@@ -85,8 +85,8 @@ async def probe(store: ObjectStore, random: Random) -> None:
             with removal:
                 await store.delete(key)
     raise StoreUnavailable(
-        f"the store {store.url} refused {_PROBES_MAX} writes that nothing stood in the way of; nothing was changed; "
-        "the same call can be made again",
+        f"the store {store.url} refused {_PROBES_MAX} writes without a conflict; nothing was changed; "
+        "make the same call again",
         url=store.url,
         refused=True,
     ) from conflict

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from memforest_ray.errors import LLMUnavailable
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
+from memforest_ray.models.usage import Usage
 
 __all__ = ["AnsweringChat", "silent"]
 
@@ -39,7 +40,7 @@ class AnsweringChat:
         self.asked.extend(requests)
         return [self._reply(request) for request in requests]
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The answer letter by letter, which is the hardest to read, and what it has cost. Raises LLMUnavailable."""
         self.asked.append(request)
         text = self._script(request)
@@ -56,5 +57,5 @@ class AnsweringChat:
         return ChatReply({"text": value} if isinstance(value, str) else value, usage=usage)
 
 
-def _cost(request: ChatRequest) -> ChatUsage:
-    return ChatUsage(calls=1, prompt_tokens=len(request.text) // 4, completion_tokens=1)
+def _cost(request: ChatRequest) -> Usage:
+    return Usage(calls=1, prompt_tokens=len(request.text) // 4, completion_tokens=1)

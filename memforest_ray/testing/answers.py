@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from memforest_ray.facts.verdicts import Judgement, Question
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.selection import select_lines
 from memforest_ray.trees.summaries import Source, SummaryReply, SummaryRequest
 
@@ -46,7 +47,8 @@ class ScriptedSummarizer:
         reason = self.failure(request)
         lines = [line for text in request.texts for line in text.splitlines()]
         text = "In short: " + "\n".join(select_lines(lines, request.chars_max - 10))
-        return SummaryReply(request.node_id, None if reason else text, reason, 1, 0, 100, 0, 20)
+        usage = Usage(1, prompt_tokens=100, completion_tokens=20)
+        return SummaryReply(request.node_id, None if reason else text, reason, usage)
 
 
 class ScriptedJudge:
@@ -65,5 +67,6 @@ class ScriptedJudge:
         self.asked.extend(questions)
         await self.gate.wait()
         return [
-            Judgement(self.same(question), calls=1, prompt_tokens=50, completion_tokens=2) for question in questions
+            Judgement(self.same(question), usage=Usage(1, prompt_tokens=50, completion_tokens=2))
+            for question in questions
         ]

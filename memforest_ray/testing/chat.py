@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
+from memforest_ray.models.usage import Usage
 
 __all__ = ["ScriptedChat", "cut", "says", "unusable"]
 
 Answering = Callable[[ChatRequest], ChatReply]
-_COST = ChatUsage(calls=1, prompt_tokens=10, completion_tokens=5)
+_COST = Usage(calls=1, prompt_tokens=10, completion_tokens=5)
 
 
 def says(**value: Any) -> ChatReply:
@@ -44,7 +45,7 @@ class ScriptedChat:
         await asyncio.sleep(0)
         return [self._next(request) for request in requests]
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatUsage]:
+    async def stream(self, request: ChatRequest) -> AsyncIterator[str | Usage]:
         """The text of the next reply, word by word, and what it has cost."""
         reply = self._next(request)
         for word in str((reply.value or {}).get("text", "")).split(" "):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from memforest_ray.facts.candidates import CellInput, Extraction, Extractor
 from memforest_ray.facts.rules import RuleExtractor
+from memforest_ray.models.usage import Usage
 
 __all__ = ["ScriptedExtractor", "says"]
 
@@ -43,7 +44,7 @@ class ScriptedExtractor:
 
     def _spoilt(self, cell: CellInput, extraction: Extraction) -> Extraction:
         reason = self.failure(cell)
-        return extraction if reason is None else Extraction(cell.cell_id, failure=reason, calls=1)
+        return extraction if reason is None else Extraction(cell.cell_id, failure=reason, usage=Usage(1))
 
 
 def says(word: str) -> Callable[[CellInput], bool]:

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import count
 from typing import Any
 
@@ -26,14 +26,14 @@ from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.facts import check_facts
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.store import contents
-from memforest_ray.trees.edits import placements_of
+from memforest_ray.testing.trees import check_tree, placements_of
 from memforest_ray.trees.nodes import Leaf
 from memforest_ray.trees.routing import entity_scope, scene_scope, session_scope
 from memforest_ray.trees.scenes import SCENE_TREE_MIN
 from memforest_ray.trees.summaries import SelectionSummarizer
-from memforest_ray.trees.tree import MemTree, check_tree
+from memforest_ray.trees.tree import MemTree
 
-__all__ = ["Forests", "TestForest", "check_forest", "check_same", "decided", "residue"]
+__all__ = ["Forests", "TestForest", "check_forest", "check_same", "decided", "residue", "same_state"]
 
 ANN = UserId("ann")
 
@@ -48,6 +48,7 @@ class TestForest:
         self._names: Iterator[str] = (f"{prefix}-op{number}" for number in count())
 
     async def version(self, seen: int = 0) -> Version:
+        """The published version, of number `seen` or newer."""
         return await self.driver.version(seen)
 
     async def ingest(
@@ -59,15 +60,18 @@ class TestForest:
         replace: bool = False,
         wait: Wait = "refreshed",
     ) -> Receipt:
+        """As `AsyncUser.ingest`; `seen` is the version that it must come after."""
         arguments = {"session": session, "replace": replace, "wait": wait}
         receipt: Receipt = await self.driver.call("ingest", arguments, op_id=self._name(op_id), seen=seen)
         return receipt
 
     async def forget(self, op_id: str | None = None, **what: Any) -> Forgotten:
+        """As `AsyncUser.forget`."""
         report: Forgotten = await self.driver.call("forget", what, op_id=self._name(op_id), seen=0)
         return report
 
     async def repair(self, op_id: str | None = None) -> Receipt:
+        """As `AsyncUser.repair`."""
         receipt: Receipt = await self.driver.call("repair", {}, op_id=self._name(op_id), seen=0)
         return receipt
 
@@ -154,11 +158,17 @@ def decided(version: Version) -> dict[str, Any]:
     }
 
 
+def same_state(version: Version, other: Version) -> bool:
+    """Whether everything but the index is equal."""
+    names = [field.name for field in fields(version) if field.name != "index"]
+    return all(getattr(version, name) == getattr(other, name) for name in names)
+
+
 def check_same(version: Version, other: Version) -> None:
     """Assert that two versions are one, and that their indexes hold the same vectors."""
     if not version.operations:  # nothing was ever written: each reader makes up a secret
         version = replace(version, secret=other.secret)
-    assert version.same_state(other)
+    assert same_state(version, other)
     assert len(version.index) == len(other.index)
     for name in [*_items(version), *version.summaries]:
         assert np.array_equal(version.vector(name), other.vector(name)), name

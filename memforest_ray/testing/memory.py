@@ -8,6 +8,7 @@ from immutables import Map
 from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Birth, Version
+from memforest_ray.effects import carried_out
 from memforest_ray.facts.candidates import Candidate, Kind, Mention
 from memforest_ray.facts.canonical import Facts
 from memforest_ray.facts.cells import Cell, cut
@@ -29,7 +30,7 @@ from memforest_ray.index.rows import (
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Result
 from memforest_ray.query.search import search_steps
-from memforest_ray.query.steps import Consult, Embed, Steps, Tell, unanswered
+from memforest_ray.query.steps import Consult, Effect, Steps, Tell, unanswered
 from memforest_ray.query.wordings import vector_of, wordings
 from memforest_ray.trees.edits import ForestEdit, plan_edits, session_moves
 from memforest_ray.trees.leaves import cell_leaf, fact_leaf
@@ -72,17 +73,12 @@ def word_vector(text: str) -> Vector:
 
 def embedding(steps: Steps[T]) -> T:
     """What steps come to with word vectors, and without a chat model."""
-    answer: Any = None
-    while True:
-        try:
-            effect = steps.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        answer = unanswered(effect) if isinstance(effect, Consult | Tell) else _vectors(effect)
+    return carried_out(steps, _answer)
 
 
-def _vectors(effect: Embed) -> dict[str, Vector]:
+def _answer(effect: Effect) -> Any:
+    if isinstance(effect, Consult | Tell):
+        return unanswered(effect)
     return {text: word_vector(text) for text in effect.texts}
 
 

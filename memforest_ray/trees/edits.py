@@ -11,14 +11,12 @@ from immutables import Map, MapMutation
 from memforest_ray.ids import CellId, ItemId, ScopeId, SessionId
 from memforest_ray.trees.nodes import Leaf, Node
 from memforest_ray.trees.routing import Move, Moves, scope_family, session_scope
-from memforest_ray.trees.tree import MemTree, rebuild
+from memforest_ray.trees.tree import MemTree
 
 __all__ = [
     "ForestEdit",
     "Placements",
     "Trees",
-    "load_trees",
-    "placements_of",
     "plan_edits",
     "session_moves",
     "tree_row",
@@ -130,30 +128,6 @@ def _place(placed: MapMutation[ItemId, frozenset[ScopeId]], scope: ScopeId, move
         placed[item] = placed.get(item, frozenset[ScopeId]()) | {scope}
 
 
-def placements_of(trees: Trees) -> Placements:
-    """The placement map that belongs to some trees: what `plan_edits` keeps up to date."""
-    found: dict[ItemId, set[ScopeId]] = {}
-    for scope, tree in trees.items():
-        for leaf in tree.leaves():
-            found.setdefault(leaf.item, set()).add(scope)
-    return Map({item: frozenset(scopes) for item, scopes in found.items()})
-
-
 def tree_row(tree: MemTree) -> dict[str, Any]:
     """What is stored of a tree under its scope."""
     return {"family": scope_family(tree.scope), "k": tree.k, "root": tree.root_id}
-
-
-def load_trees(
-    tree_rows: Mapping[str, Mapping[str, Any]],
-    node_rows: Mapping[str, Mapping[str, Any]],
-    leaf_of: Callable[[ItemId], Leaf | None],
-) -> Trees:
-    """All trees of a forest from their stored rows. Raises CorruptState naming scope and node."""
-    known = cache(leaf_of)
-    return Map(
-        {
-            ScopeId(name): rebuild(ScopeId(name), row["k"], row["root"], node_rows, known)
-            for name, row in tree_rows.items()
-        }
-    )

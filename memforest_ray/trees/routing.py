@@ -47,15 +47,24 @@ class Routable(Protocol):
     @property
     def id(self) -> FactId: ...
     @property
-    def speakers(self) -> Iterable[str]: ...
+    def speakers(self) -> Iterable[str]:
+        """Who said it, as they are called in the dialogue."""
+
     @property
-    def entities(self) -> Iterable[str]: ...
+    def entities(self) -> Iterable[str]:
+        """The names that it carries."""
+
     @property
-    def domain(self) -> str: ...
+    def domain(self) -> str:
+        """What it is about at large: the candidate's `domain`."""
+
     @property
-    def sessions(self) -> Iterable[SessionId]: ...
+    def sessions(self) -> Iterable[SessionId]:
+        """All in which it was said."""
+
     @property
-    def source_ms(self) -> int | None: ...
+    def source_ms(self) -> int | None:
+        """When it was first said, as far as known."""
 
 
 @dataclass(frozen=True, slots=True)

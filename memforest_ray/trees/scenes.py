@@ -144,7 +144,7 @@ class Scenes:
             else:
                 work.leave(old, vector_of)
         companies = [list(names) for names in together]
-        # Who was alone among those that come now has been held against them: only what is here is of interest to him.
+        # What was alone among those that come now has been held against them: only what is here is of interest to it.
         work.place_all(_alone(companies, arriving), vector_of, {})
         grown = work.found(_companies(companies, arriving), vector_of)
         work.place_all(arriving.values(), vector_of, grown)

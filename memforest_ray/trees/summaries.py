@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias
 
 from memforest_ray.ids import MentionId, NodeId, ScopeId
+from memforest_ray.models.usage import Usage
 from memforest_ray.trees.nodes import Child, Leaf, Node, Range
 from memforest_ray.trees.parts import PARTS_CHARS_MAX, RECENT_LEAVES_MAX, SUMMARY_CHARS_MAX, parts
 from memforest_ray.trees.selection import select_lines
@@ -70,11 +71,8 @@ class SummaryReply:
     node_id: NodeId
     text: str | None
     failure: str | None = None
-    calls: int = 0
-    retries: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
+    """What it has cost."""
 
 
 class Summarizer(Protocol):
@@ -290,13 +288,6 @@ class RefreshPlan:
     def postponed(self, node_id: NodeId) -> None:
         """A request is made later: until then the newest lines stand in, marked stale, and so is everything above."""
         self._settle([settled for job in self._answered(node_id) for settled in self._stand_in(job, _newest)])
-
-    def give_up(self, reason: str) -> None:
-        """Ends the refresh now: a stand-in for every request that is open, and for those that follow."""
-        while self._asked:
-            self._ready.clear()
-            for jobs in list(self._asked.values()):
-                self.failed(jobs[0].node.id, reason)
 
     def _answered(self, node_id: NodeId) -> list[_Job]:
         job = self._jobs.get(node_id)

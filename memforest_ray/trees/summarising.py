@@ -47,11 +47,7 @@ class ModelSummarizer:
             node_id=request.node_id,
             text=None if asked.truncated else asked.value,
             failure=asked.failure,
-            calls=asked.usage.calls,
-            retries=asked.usage.retries,
-            prompt_tokens=asked.usage.prompt_tokens,
-            cached_tokens=asked.usage.cached_tokens,
-            completion_tokens=asked.usage.completion_tokens,
+            usage=asked.usage,
         )
 
     async def _ask(self, request: SummaryRequest) -> Asked[str]:
@@ -67,5 +63,5 @@ def node_text(request: SummaryRequest) -> str:
 def _summary(value: Mapping[str, Any]) -> str:
     text = value.get("summary")
     if not isinstance(text, str) or not text.strip():
-        raise Unusable('"summary" is no text, or an empty one')
+        raise Unusable('"summary" is not text, or is empty')
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from memforest_actors.options import Components, Patience
 from memforest_ray.config import Settings
 from memforest_ray.ids import OpId, UserId
 
-TINY = Components("tests.actors.tiny:extractor", "tests.actors.tiny:summarizer", "tests.actors.tiny:embedder")
+TINY_MODELS = Components("tests.actors.tiny:extractor", "tests.actors.tiny:summarizer", "tests.actors.tiny:embedder")
+TINY = replace(TINY_MODELS, driver="tests.actors.tiny:open_driver")
 QUICK = Patience(retry_last_s=0.2, probe_s=0.5, probes_missed_max=6, beat_s=0.2, drain_s=1.0)
 
 Call = Callable[..., Any]
@@ -36,11 +38,7 @@ def head() -> Iterator[OwnHead]:
 @pytest.fixture(scope="session")
 def settings(head: OwnHead, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """One store for all tests, so that those that may share a forest share its process; others name other users."""
-    return Settings(
-        store=f"file://{tmp_path_factory.mktemp('store')}",
-        address=head.state.address,
-        driver="tests.actors.tiny:open_driver",
-    )
+    return Settings(store=f"file://{tmp_path_factory.mktemp('store')}", address=head.state.address)
 
 
 @pytest.fixture

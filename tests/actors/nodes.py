@@ -25,7 +25,7 @@ from memforest_ray.ambient import SystemClock
 from memforest_ray.config import Settings
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import OpId, UserId
-from tests.actors.conftest import QUICK, TINY
+from tests.actors.conftest import QUICK, TINY_MODELS
 
 USERS = [UserId(f"user-{number}") for number in range(4)]
 SESSIONS_EACH = 3
@@ -239,7 +239,7 @@ async def _world(folder: Path) -> AsyncIterator[World]:
         include_dashboard=False,
     )
     settings = Settings(store=f"file://{folder / 'store'}", address=cluster.address)
-    world = World(cluster, connect(settings, TINY, UNHURRIED))
+    world = World(cluster, connect(settings, TINY_MODELS, UNHURRIED))
     try:
         yield world
     finally:

@@ -203,10 +203,10 @@ async def test_delete_of_nobody(runtime: RayRuntime) -> None:
 
 async def test_unknown_driver(settings: Settings) -> None:
     """A driver that cannot be loaded is an error of ours; the actor stays and says so again."""
-    broken = connect(settings.model_copy(update={"driver": "tests.actors.tiny:nothing"}), TINY, QUICK)
+    broken = connect(settings, replace(TINY, driver="tests.actors.tiny:nothing"), QUICK)
     for _ in range(2):
         with pytest.raises(InvalidInput):
-            await caller(broken)("ann", "process")
+            await caller(broken)("undriven", "process")
     await broken.close()
 
 

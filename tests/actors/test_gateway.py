@@ -43,8 +43,7 @@ async def server() -> AsyncIterator[str]:
 def served(settings: Settings, server: str) -> Settings:
     """Every model behind that server."""
     own = {"llm_urls": (server,), "llm_model": MODEL, "embed_urls": (server,), "embed_model": MODEL}
-    driver = Settings.model_fields["driver"].default
-    return settings.model_copy(update={**own, "driver": driver, "refresh_linger_s": 0.0})
+    return settings.model_copy(update={**own, "refresh_linger_s": 0.0})
 
 
 def _session(name: str, subject: str) -> Session:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memforest_actors import refs, user_forest
-from memforest_actors.options import OFFLINE, ForestConfig
+from memforest_actors.options import Components, ForestConfig
 from memforest_actors.refs import Here
 from memforest_actors.reply import unwrapped, wrapped
 from memforest_actors.user_forest import UserForestActor
@@ -57,10 +57,9 @@ def actor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[UserFores
     monkeypatch.setattr(refs, "whereabouts", lambda: Here("node"))
     monkeypatch.setattr(user_forest, "open_models", nothing)
     monkeypatch.setattr(user_forest, "COUNTED_AFTER_S", 0)
-    settings = Settings(
-        store=f"file://{tmp_path}", driver="tests.actors.test_lines:open_driver", log_format="json", log_level="info"
-    )
-    yield UserForestActor(ForestConfig("uf-1", UserId("ann@example.org"), settings, OFFLINE))
+    settings = Settings(store=f"file://{tmp_path}", log_format="json", log_level="info")
+    components = Components(driver="tests.actors.test_lines:open_driver")
+    yield UserForestActor(ForestConfig("uf-1", UserId("ann@example.org"), settings, components))
     configure("text", "warning")
     gc.unfreeze()
 

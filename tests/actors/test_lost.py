@@ -31,13 +31,13 @@ class _Handle:
 )
 async def test_what_means_gone(error: Exception) -> None:
     """Also the plain exception for a handle of which Ray has let go."""
-    handle: Any = _Handle(error)
+    handle = _Handle(error)
     with pytest.raises(refs.Gone):
-        await refs._answer(handle, "ping", ())
+        await refs.ActorRef("uf-1", handle).call("status", timeout_s=60)
 
 
 async def test_other_exceptions_are_bugs() -> None:
     """They pass as they are."""
-    handle: Any = _Handle(Exception("something else"))
+    handle = _Handle(Exception("something else"))
     with pytest.raises(Exception, match="something else"):
-        await refs._answer(handle, "ping", ())
+        await refs.ActorRef("uf-1", handle).call("status", timeout_s=60)

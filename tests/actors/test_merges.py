@@ -8,7 +8,7 @@ import pytest
 import memforest_ray as mf
 from memforest_actors.cluster import connect
 from memforest_ray.config import Settings
-from tests.actors.conftest import QUICK, TINY
+from tests.actors.conftest import QUICK, TINY_MODELS
 
 pytestmark = pytest.mark.ray
 
@@ -19,9 +19,8 @@ def _said(name: str, *texts: str) -> mf.Session:
 
 async def test_two_actors_take_each_other_over(settings: Settings, tmp_path: Path) -> None:
     """At the same time; what is new comes with the next one, and whose it was can be forgotten."""
-    update = {"store": f"file://{tmp_path}", "driver": "memforest_ray.local:open_driver"}
-    plain = settings.model_copy(update=update)
-    async with mf.AsyncClient(plain, connect(plain, TINY, QUICK)) as client:
+    own = settings.model_copy(update={"store": f"file://{tmp_path}"})
+    async with mf.AsyncClient(own, connect(own, TINY_MODELS, QUICK)) as client:
         ann, ben = client.user("ann"), client.user("ben")
         await asyncio.gather(ann.ingest(_said("s1", "I live in Davis.")), ben.ingest(_said("s1", "I like tea.")))
         told, back = await asyncio.gather(ann.merge_from(ben), ben.merge_from(ann))

@@ -15,9 +15,9 @@ from memforest_actors.options import PATIENCE, forest_name
 from memforest_ray.config import Settings
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.forest.intents import Receipt
-from memforest_ray.forest.usage import Usage
 from memforest_ray.ids import OpId, UserId
-from tests.actors.conftest import QUICK, TINY, caller
+from memforest_ray.models.usage import Usage
+from tests.actors.conftest import QUICK, TINY_MODELS, caller
 
 pytestmark = pytest.mark.ray
 
@@ -50,8 +50,7 @@ async def _until_scraped(runtime: RayRuntime, name: str, least: float, **labels:
 
 async def test_a_forests_life_is_counted(settings: Settings) -> None:
     """Opened, called, written, gone: each shows, as seconds and counts, and nobody's id stands anywhere."""
-    real = settings.model_copy(update={"driver": Settings().driver})
-    runtime = connect(real, TINY, QUICK)
+    runtime = connect(settings, TINY_MODELS, QUICK)
     call = caller(runtime)
     turns = [Turn("I moved to Turin in 2021.", speaker="Ann"), Turn("I like it.", speaker="Ann")]
     receipt = await call("measured@example.org", "ingest", "op-1", session=Session(id="s1", turns=turns))

@@ -16,7 +16,8 @@ from memforest_ray.errors import ClusterUnavailable, LLMUnavailable
 from memforest_ray.facts.candidates import CellInput, Extraction
 from memforest_ray.facts.verdicts import Judgement
 from memforest_ray.ids import CellId
-from memforest_ray.models.chat import ChatReply, ChatUsage
+from memforest_ray.models.chat import ChatReply
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.clock import SeededRandom
 from tests.actors.tiny import TinyEmbedder
 
@@ -46,7 +47,7 @@ class _Fake:
             if word == "die":
                 raise Gone(self.name)
             on_text(word)
-        return ChatUsage(calls=1)
+        return Usage(calls=1)
 
     async def pid(self, within_s: float) -> int | None:
         return None if self.dead else 1
@@ -121,7 +122,7 @@ class _Mortal(_Fake):
 async def test_members_that_die_of_a_call() -> None:
     """A call under which every process is lost is given up after a few."""
     members = [_Mortal(str(number), _echo) for number in range(9)]
-    with pytest.raises(ClusterUnavailable, match="4 of its processes were lost under one call"):
+    with pytest.raises(ClusterUnavailable, match="4 of its processes died during one call"):
         await _pool(*members).call("x", [1])
     assert sum(member.calls for member in members) == 4
 
@@ -228,10 +229,10 @@ async def test_an_answer_is_heard_while_it_is_written() -> None:
     pool = _pool(_Fake("a", _echo, dead=True), _Fake("b", _echo))
     chat = PooledChat(pool, "ann", "m")
     words: Any = ["bees", "on", "roofs"]
-    assert [piece async for piece in chat.stream(words)] == [*words, ChatUsage(calls=1)]
+    assert [piece async for piece in chat.stream(words)] == [*words, Usage(calls=1)]
     broken: Any = ["bees", "die"]
     heard: list[Any] = []
-    with pytest.raises(ClusterUnavailable, match="lost while it answered"):
+    with pytest.raises(ClusterUnavailable, match="died while it answered"):
         await _hear(chat, broken, heard)
     assert heard == ["bees"]
 

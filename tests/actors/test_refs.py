@@ -1,7 +1,7 @@
 """References to actors, without Ray: who waits for an answer, and where."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ IMPATIENT = Patience(probe_s=0.0)
 
 
 class _Handle:
-    """An actor that answers at once, or when it is told to."""
+    """An actor that answers at once, or when it is told to; probes it answers at once."""
 
     def __init__(self, reply: Any = None) -> None:
         self._reply = reply
@@ -27,9 +27,13 @@ class _Handle:
     def __getattr__(self, _: str) -> Any:
         return self
 
-    def remote(self, call: bytes) -> Any:
-        self.asked.append(unwrapped(call))
+    def remote(self, *call: bytes) -> Any:
+        self.asked += map(unwrapped, call)
         return self
+
+    def __await__(self) -> Generator[None, None, int]:
+        yield from ()
+        return 7
 
     def _on_completed(self, come: Callable[[Any], None]) -> None:
         self.come = come
@@ -87,3 +91,11 @@ def test_the_deadline_holds_in_both_places() -> None:
     assert begun_here(work) is None
     with pytest.raises(TimeoutError):
         asyncio.run(rest_of(work))
+
+
+async def test_an_actor_that_is_there_is_waited_for_until_the_deadline() -> None:
+    """However often it is probed meanwhile."""
+    handle = _Handle()
+    with pytest.raises(TimeoutError):
+        await _called(handle, timeout_s=0.01, patience=IMPATIENT)
+    assert handle.asked == [("call", ("query", 7))]

@@ -11,8 +11,9 @@ from memforest_ray.errors import InvalidInput, LLMUnavailable
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.local.effects import Models
 from memforest_ray.local.models import OpenModels
-from memforest_ray.models.chat import ChatReply, ChatUsage
+from memforest_ray.models.chat import ChatReply
 from memforest_ray.models.prompts.answer import ANSWER
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.answering import AnsweringChat, silent
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.trees.summaries import SelectionSummarizer
@@ -66,9 +67,9 @@ async def _told(monkeypatch: pytest.MonkeyPatch, factory: str) -> list[Any]:
 
 async def test_pieces_come_first_and_the_reply_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Letter by letter from a model that can be read, whole from one that cannot; with what it has cost."""
-    cost = ChatUsage(calls=1, prompt_tokens=4, completion_tokens=1)
+    cost = Usage(calls=1, prompt_tokens=4, completion_tokens=1)
     assert await _told(monkeypatch, "talking") == [*"Bees [1].", ("ok", cost)]
-    assert await _told(monkeypatch, "whole") == ["Bees [1].", ("ok", ChatUsage())]
+    assert await _told(monkeypatch, "whole") == ["Bees [1].", ("ok", Usage())]
 
 
 @pytest.mark.parametrize(("factory", "error"), [("dumb", LLMUnavailable), ("none", InvalidInput)])

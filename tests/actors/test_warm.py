@@ -22,8 +22,7 @@ from memforest_ray.config import Settings
 from tests.actors.conftest import TINY, caller
 
 async def main():
-    settings = Settings(store=sys.argv[1], driver="tests.actors.tiny:open_driver")
-    runtime = connect(settings, TINY)
+    runtime = connect(Settings(store=sys.argv[1]), TINY)
     call = caller(runtime)
     assert await call("ann", "write", sys.argv[2], die=sys.argv[3]) == sys.argv[4].split()
     await runtime.close()

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def by_memory(client: mf.Client, questions: Sequence[Question], mode: str, k: in
 
 def graphs_of(client: mf.Client, names: Sequence[str]) -> dict[str, int]:
     """What became of the graphs of these memories, all together."""
-    told = [client.user(name).stats()["graphs"] for name in names]
+    told: list[Mapping[str, Any]] = [client.user(name).stats()["graphs"] for name in names]
     return {key: sum(each[key] for each in told) for key in told[0]}
 
 

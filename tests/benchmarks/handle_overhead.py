@@ -19,12 +19,14 @@ from random import Random
 from typing import Any
 
 import memforest_ray as mf
-from memforest_actors.options import NAMESPACE, forest_name
+from memforest_actors.cluster import RayRuntime, connect
+from memforest_actors.options import NAMESPACE, Components, forest_name
 from memforest_actors.reply import wrapped
-from memforest_ray.config import Settings
+from memforest_ray.config import Settings, load_settings
 from memforest_ray.ids import OpId, UserId
 from memforest_ray.local import open_driver
 from memforest_ray.local.driver import ForestDriver, Models
+from memforest_ray.storage.open import open_store
 from tests.benchmarks.activation import CITIES, USER, prepare
 from tests.benchmarks.many_users import THINGS
 
@@ -66,6 +68,18 @@ def open_timed(user: UserId, settings: Settings, models: Models) -> Timed:
     return Timed(open_driver(user, settings, models))
 
 
+def connected(store: str) -> tuple[Settings, RayRuntime]:
+    """A cluster of its own, whose forests are timed."""
+    settings = load_settings(store=open_store(store).url)
+    return settings, connect(settings, Components(driver=f"{__spec__.name}:open_timed"))
+
+
+def spent(stats: Mapping[str, Any]) -> list[float]:
+    """What `Timed` tells with its `stats`."""
+    told: list[float] = stats["spent"]
+    return told
+
+
 def questions(count: int) -> list[str]:
     """About things that are there."""
     random = Random(2)
@@ -74,21 +88,21 @@ def questions(count: int) -> list[str]:
 
 def blocking(store: str, asked: Sequence[str]) -> tuple[list[float], list[float], int]:
     """Seconds of each question by a blocking handle, those of the actor alone, and bytes of an answer."""
-    with mf.connect(store=store, driver=f"{__spec__.name}:open_timed") as client:
+    with mf.Client(*connected(store)) as client:
         user, waited = client.user(USER), []
         user.stats()
         for text in asked:
             began = time.perf_counter()
             found = user.query(text)
             waited.append(time.perf_counter() - began)
-        return waited, user.stats()["spent"], len(pickle.dumps(found, 5))
+        return waited, spent(user.stats()), len(pickle.dumps(found, 5))
 
 
 def by_ray(store: str, count: int, size: int) -> tuple[list[float], list[float]]:
     """The same of calls through Ray's own handle that are answered by bytes, after a rest."""
     import ray  # noqa: PLC0415 - reads its environment when it is imported, which connecting prepares
 
-    with mf.connect(store=store, driver=f"{__spec__.name}:open_timed") as client:
+    with mf.Client(*connected(store)) as client:
         user, waited = client.user(USER), []
         user.stats()
         actor: Any = ray.get_actor(forest_name(client.settings, UserId(USER)), NAMESPACE)
@@ -97,19 +111,19 @@ def by_ray(store: str, count: int, size: int) -> tuple[list[float], list[float]]
             began = time.perf_counter()
             ray.get(actor.answer.remote(call))
             waited.append(time.perf_counter() - began)
-        return waited, user.stats()["spent"]
+        return waited, spent(user.stats())
 
 
 async def in_turn(store: str, asked: Sequence[str]) -> tuple[list[float], list[float]]:
     """The same by an async handle."""
-    async with await mf.connect_async(store=store, driver=f"{__spec__.name}:open_timed") as client:
+    async with mf.AsyncClient(*await asyncio.to_thread(connected, store)) as client:
         user, waited = client.user(USER), []
         await user.stats()
         for text in asked:
             began = time.perf_counter()
             await user.query(text)
             waited.append(time.perf_counter() - began)
-        return waited, (await user.stats())["spent"]
+        return waited, spent(await user.stats())
 
 
 def report(name: str, waited: Sequence[float], spent: Sequence[float]) -> None:
@@ -125,10 +139,10 @@ def main(facts: int, count: int) -> None:
     with tempfile.TemporaryDirectory(prefix="mf-") as place:
         store = f"file://{place}/store"
         held = asyncio.run(prepare(store, facts))
-        waited, spent, size = blocking(store, asked)
+        waited, worked, size = blocking(store, asked)
         print(f"{held:,} facts, an answer is {size:,} bytes; p50, p95\n")
         print("| | the caller waits | the actor works | the handle's share |\n|---|---|---|---|")
-        report("blocking handle", waited, spent)
+        report("blocking handle", waited, worked)
         report("async handle", *asyncio.run(in_turn(store, asked)))
         report("Ray alone", *by_ray(store, len(asked), size))
 

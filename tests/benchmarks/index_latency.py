@@ -35,6 +35,7 @@ from memforest_ray.index.rows import FactRow, NodeRow, Row, Vector
 from memforest_ray.index.view import FACTS, IndexView
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.search import search
+from memforest_ray.testing.graphs import without_graphs
 from memforest_ray.testing.synthetic import Synthetic, load_synthetic, questions, synthetic
 
 SIZES = (1_400, 10_800, 100_000)
@@ -147,7 +148,7 @@ def first_latency(version: Version, index: Index, made: Synthetic, asked: Sequen
 
 def nearest(view: IndexView, asked: Sequence[tuple[str, Vector]]) -> dict[str, float]:
     """How well and how fast the nearest facts are found."""
-    plain = view.with_graphs(view.graphs.__class__())
+    plain = without_graphs(view)
     found = 0
     graph: list[float] = []
     scan: list[float] = []

@@ -24,7 +24,8 @@ from typing import Any
 
 import memforest_ray as mf
 from memforest_ray.ids import ItemId, ScopeId, SessionId
-from memforest_ray.trees.tree import Leaf, MemTree, check_tree, order_key
+from memforest_ray.testing.trees import check_tree
+from memforest_ray.trees.tree import Leaf, MemTree, order_key
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 FOREST = "ray::UserForest"

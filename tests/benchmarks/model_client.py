@@ -60,7 +60,7 @@ async def extract(url: str, cells: list[CellInput], permits: int) -> tuple[float
     found = await extractor.extract(cells)
     took = time.perf_counter() - began, time.process_time() - cpu
     await backend.close()
-    return *took, sum(each.calls for each in found), sum(each.failure is not None for each in found)
+    return *took, sum(each.usage.calls for each in found), sum(each.failure is not None for each in found)
 
 
 def main() -> None:

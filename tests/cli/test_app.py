@@ -1,19 +1,22 @@
 """The program as a whole: help, usage, shared options, errors, streams."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
+import typer
 
 from memforest_ray import errors
 from memforest_ray.cli import app, cluster
+from memforest_ray.facts.readers import FORMATS
 from tests.cli.conftest import FakeClient, Program
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("ray", "numpy", "rich", "onnxruntime", "tokenizers", "obstore", "memforest_actors")
+HEAVY = ("ray", "asyncio", "numpy", "rich", "onnxruntime", "tokenizers", "obstore", "memforest_actors")
 
 
 def _start(code: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -54,16 +57,33 @@ def test_exit_codes_are_documented(program: Program) -> None:
     assert "Exit codes: 0 ok, 2 usage or input, 3 partial" in " ".join(program("--help").out.split())
 
 
+def test_help_says_how_to_begin(program: Program) -> None:
+    """Two commands that work as they stand, once there is a chat."""
+    lines = [line.strip() for line in program("--help").out.splitlines()]
+    begin = lines.index("To begin with:")
+    assert lines[begin + 1 : begin + 3] == [
+        "memforest ingest chat.json --user alice",
+        'memforest query alice "Where does Bob live now?"',
+    ]
+
+
 def test_version(program: Program) -> None:
     """The program names itself."""
     run = program("--version")
     assert run.code == 0
     assert run.out.startswith("memforest ")
+    assert f"memforest {program('--version', '--json').data['version']}\n" == run.out
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nosuch"], ["query", "bob", "Where?", "--nosuch"], ["query"], ["query", "b", "t", "--k", "x"]],
+    [
+        ["nosuch"],
+        ["query", "bob", "Where?", "--nosuch"],
+        ["query"],
+        ["query", "b", "t", "--k", "x"],
+        ["ingest", "x", "--user", "b", "--wait", "long"],
+    ],
 )
 def test_bad_usage_is_one_line(program: Program, fake: FakeClient, arguments: list[str]) -> None:
     """Unknown verbs and options, missing and malformed arguments: 2, one line, nothing on stdout."""
@@ -72,6 +92,7 @@ def test_bad_usage_is_one_line(program: Program, fake: FakeClient, arguments: li
     assert run.err.startswith("memforest: ")
     assert len(run.err.splitlines()) == 1
     assert "--help`" in run.err
+    assert "Value error" not in run.err
 
 
 @pytest.mark.parametrize("arguments", [["--json", "nosuch"], ["query", "--json"], ["ingest", "x.json", "--json"]])
@@ -145,19 +166,63 @@ def test_every_error_has_a_code_and_three_parts(
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ("it broke; nothing was changed", "it broke; nothing was changed; correct the call and run it again"),
+        ("it broke; nothing was changed", "it broke; nothing was changed; correct the command and run it again"),
         ("it broke; all is kept; do that.", "it broke; all is kept; do that"),
-        ("two\nlines", "two lines; nothing was changed; correct the call and run it again"),
+        ("two\nlines", "two lines; nothing was changed; correct the command and run it again"),
         ("no mode 'x'; known: embed, flat", "no mode 'x'; known: embed, flat; nothing was changed"),
         ("it broke. Nothing was changed; do that", "it broke. Nothing was changed; do that"),
         ("all is kept; wait, or pass replace=True.", "all is kept; wait, or give --replace"),
-        ("all is kept; `trees()` lists them", "all is kept; `memforest show USER` lists them"),
     ],
 )
 def test_a_message_is_completed_not_repeated(program: Program, fake: FakeClient, message: str, line: str) -> None:
     """Parts that a message has are left to it; names of the Python interface become the program's."""
     fake.answers["stats"] = errors.InvalidInput(message)
     assert f"memforest: {line}\n" == program("stats", "bob").err
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"), [("MEMFOREST_STOER", "did you mean MEMFOREST_STORE?"), ("MEMFOREST_XYZ", "known: MEMFOREST_")]
+)
+def test_a_misspelt_variable_is_corrected(
+    program: Program, fake: FakeClient, monkeypatch: pytest.MonkeyPatch, variable: str, hint: str
+) -> None:
+    """By the setting it is most like; if there is none, by all."""
+    fake.answers["users"] = []
+    monkeypatch.setenv(variable, "1")
+    run = program("users")
+    assert run.code == 2
+    assert f"unknown environment variable {variable}; nothing was done; {hint}" in run.err
+
+
+@pytest.mark.parametrize(
+    ("what", "advice"),
+    [
+        ("user", "`memforest users` lists the users who have one"),
+        ("session", "`memforest show 'Bob B'` lists the sessions"),
+        ("turn", "`memforest query 'Bob B' TEXT` shows the ids of turns"),
+        ("fact", "`memforest query 'Bob B' TEXT --json` shows the ids of facts"),
+        ("tree", "`memforest show 'Bob B'` lists the trees"),
+        ("snapshot", "`memforest snapshots 'Bob B'` lists the snapshots"),
+        ("origin", "a merged one is named <its user>/<its id>"),
+        (None, "correct the name and run it again"),
+    ],
+)
+def test_what_was_not_found_is_to_be_looked_up(
+    program: Program, fake: FakeClient, what: errors.What | None, advice: str
+) -> None:
+    """With the one command that lists such things, ready to be run."""
+    fake.answers["stats"] = errors.NotFound("there is no such thing; `trees()` lists the trees", what=what)
+    run = program("stats", "Bob B")
+    assert run.err.startswith("memforest: there is no such thing; nothing was changed; ")
+    assert run.err.count("`memforest") <= 1
+    assert advice in run.err
+
+
+def test_a_user_without_a_memory_is_named() -> None:
+    """In the message and for programs, which learn what was not found; pickled as well."""
+    error = pickle.loads(pickle.dumps(errors.NotFound.memory("bob", "save")))
+    assert str(error) == "user 'bob' has no memory, so there is nothing to save; nothing was changed"
+    assert (error.what, error.detail) == ("user", {"what": "user", "user": "bob"})
 
 
 def test_a_store_that_fails_on_leaving_is_told_and_no_failure(program: Program, fake: FakeClient) -> None:
@@ -230,7 +295,8 @@ def _interrupted(*_: object, **__: object) -> NoReturn:
 def test_an_unknown_outcome_is_asked_for_again_under_its_id(program: Program, fake: FakeClient) -> None:
     """Where a verb takes an id it is named; where it takes none the same command is enough."""
     late = (
-        "forget had no answer within 5 s; it may or may not have been done; ask again with op_id='x', it is done once"
+        "forget had no answer within 5 s; it may or may not have been done; make the same call again with "
+        "op_id='x': it is done only once"
     )
     fake.answers["stats"] = errors.OutcomeUnknown(late, op_id="x")
 
@@ -239,8 +305,8 @@ def test_an_unknown_outcome_is_asked_for_again_under_its_id(program: Program, fa
 
     fake.user("bob").forget = forget  # type: ignore[method-assign]
     run = program("forget", "bob", "--session", "s1", "--op-id", "x")
-    assert (run.code, "run the same command again with --op-id x, it is done once" in run.err) == (4, True)
-    assert "; run the same command again, it is done once" in program("stats", "bob").err
+    assert (run.code, "run the same command again with --op-id x: it is done only once" in run.err) == (4, True)
+    assert "; run the same command again: it is done only once" in program("stats", "bob").err
 
 
 def test_any_text_can_be_printed(program: Program, fake: FakeClient) -> None:
@@ -276,3 +342,22 @@ class Ray:
     @staticmethod
     def down() -> dict[str, object]:
         return {"stopped": True, "address": "127.0.0.1:1", "pid": 7}
+
+
+@pytest.mark.parametrize("verb", [function.__name__.rstrip("_").replace("_", "-") for function in app.VERBS])
+def test_the_help_of_every_verb_fits_on_a_terminal(
+    program: Program, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """80 columns; each option and argument is explained."""
+    monkeypatch.setenv("COLUMNS", "80")
+    run = program(verb, "--help")
+    assert (run.code, run.err) == (0, "")
+    assert max(map(len, run.out.splitlines())) <= 80
+    commands: Any = typer.main.get_command(app.app)
+    assert [item.name for item in commands.commands[verb].params if not item.help] == []
+
+
+@pytest.mark.parametrize("verb", ["ingest", "load", "estimate"])
+def test_the_formats_are_named(program: Program, verb: str) -> None:
+    """All that can be read."""
+    assert {word.strip(",;") for word in program(verb, "--help").out.split()} >= {*FORMATS}

@@ -2,13 +2,20 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import StringIO
+from typing import Any, get_type_hints
 
 import pytest
+import typer
+from rich.console import Console
 
+from memforest_ray.cli import app
+from memforest_ray.cli.evidence import draw_result
 from memforest_ray.errors import InvalidInput
 from memforest_ray.facts.times import EPOCH, EventTime, Precision
 from memforest_ray.ids import FactId, ScopeId, SessionId, TurnId
-from memforest_ray.models.chat import ChatUsage
+from memforest_ray.models.usage import Usage
+from memforest_ray.query.request import QueryOptions
 from memforest_ray.query.result import Answer, EmptyReason, Hit, RecalledTree, Result, Trace, Why
 from tests.cli.conftest import FakeClient, Program
 
@@ -70,6 +77,26 @@ def test_a_hit_shows_text_times_source_and_place(program: Program, asked: FakeCl
     assert expected == [line.rstrip() for line in run.out.splitlines()[:4]]
 
 
+def test_a_hit_is_folded_beside_its_number() -> None:
+    """On a narrow terminal, where a path without blanks is broken, too."""
+    console = Console(file=(file := StringIO()), width=40)
+    draw_result(
+        console, "bob", replace(FOUND, hits=(replace(HIT, text="words " * 12, path=("x" * 50,)),)), explain=False
+    )
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    assert lines[0].startswith("  1. words")
+    assert {line[:5] for line in lines[1:-1]} == {"     "}
+    assert max(map(len, lines)) <= 40
+
+
+def test_a_pipe_gets_whole_lines(program: Program, asked: FakeClient) -> None:
+    """Neither folded nor filled with blanks, so that they can be searched."""
+    asked.answers["query"] = replace(FOUND, hits=(replace(HIT, text="words " * 500 + "end"), UNDATED))
+    lines = program("query", "bob", "Where?", "--explain").out.splitlines()
+    assert lines[0].endswith("words end  0.91")
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_stored_text_cannot_drive_the_terminal(program: Program, asked: FakeClient) -> None:
     """Escape sequences and markup in a memory are text, and nothing else."""
     out = program("query", "bob", "alert").out
@@ -94,12 +121,18 @@ def test_when_and_how_it_is_asked_is_passed_on(program: Program, asked: FakeClie
     assert wanted.items() <= given.items()
 
 
-def test_every_filter_is_passed_on(program: Program, asked: FakeClient) -> None:
-    """Under the names of the library."""
+@pytest.mark.parametrize(
+    ("metadata", "families", "budget"),
+    [("--metadata", "--families", "--token-budget"), ("--meta", "--family", "--tokens")],
+)
+def test_every_filter_is_passed_on(
+    program: Program, asked: FakeClient, metadata: str, families: str, budget: str
+) -> None:
+    """Under the names of the library, which options have, too; some have a short one beside."""
     program(
         "query", "bob", "Where?", "--kind", "state", "--speaker", "Ann", "--role", "user", "--session", "s1",
-        "--entity", "Eve", "--meta", "team=north", "--meta", "a=b=c", "--family", "entity", "--family", "scene",
-        "--tokens", "200", "--rerank", "--snapshot", "old", "--explain",
+        "--entity", "Eve", metadata, "team=north", metadata, "a=b=c", families, "entity", families, "scene",
+        budget, "200", "--rerank", "--snapshot", "old", "--explain",
     )  # fmt: skip
     expected = {
         "text": "Where?",
@@ -116,6 +149,25 @@ def test_every_filter_is_passed_on(program: Program, asked: FakeClient) -> None:
         "explain": True,
     }
     assert [("query", "bob", expected)] == asked.asked
+
+
+def test_each_option_of_the_library_is_one_of_the_program() -> None:
+    """By the same name, with its short one behind."""
+    verbs: Any = typer.main.get_command(app.app)
+    library = {*get_type_hints(QueryOptions), "at_least", "snapshot"}
+    for verb, names in (("query", library), ("ask", library - {"explain"})):
+        options = {item.name: item.opts for item in verbs.commands[verb].params if item.param_type_name == "option"}
+        assert names | {"store", "runtime", "json"} == options.keys()
+        assert {name: f"--{name.replace('_', '-')}" for name in options} == {
+            name: opts[0] for name, opts in options.items()
+        }
+
+
+def test_nothing_given_is_nothing_passed_on(program: Program, asked: FakeClient) -> None:
+    """Zero is something."""
+    program("ask", "bob", "Where?")
+    program("query", "bob", "Where?", "--k", "0", "--at-least", "0")
+    assert [given for _, _, given in asked.asked] == [{"text": "Where?"}, {"text": "Where?", "k": 0, "at_least": 0}]
 
 
 @pytest.mark.parametrize("pair", ["team", "=north", ""])
@@ -139,7 +191,7 @@ def test_explain_shows_what_a_score_is_made_of(program: Program, asked: FakeClie
 
 def test_explain_shows_what_models_were_asked(program: Program, asked: FakeClient) -> None:
     """Calls, what for, and tokens."""
-    usage = ChatUsage(calls=3, prompt_tokens=900, completion_tokens=40)
+    usage = Usage(calls=3, prompt_tokens=900, completion_tokens=40)
     asked.answers["query"] = replace(FOUND, trace=replace(TRACE, spent={"rank": usage}))
     out = program("query", "bob", "Where?", "--explain").out
     assert "12 nodes visited, 3 model calls (rank 3), 900 + 40 tokens" in out
@@ -200,6 +252,7 @@ def test_nothing_found_says_why(
     fake.answers["query"] = Result(0, (), Trace("embed"), reason, message)
     run = program("query", "bob", "Where?")
     assert (0, f"{shown}\n") == (run.code, run.out)
+    assert ("user 'bob' has no memory in file://~/.memforest/store" in run.err) is (reason is EmptyReason.NO_MEMORY)
 
 
 def test_an_unknown_mode_is_an_input_error(program: Program, fake: FakeClient) -> None:

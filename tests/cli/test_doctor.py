@@ -94,7 +94,7 @@ def test_what_is_derived_is_rebuilt(program: Program, tmp_path: Path, monkeypatc
     graphs[0].write_bytes(b"junk")
     deep = ("doctor", "--deep", "--user", "ann", "--store", f"file://{tmp_path}")
     told = program(*deep)
-    assert (told.code, "1 graphs are damaged" in told.out) == (0, True)
+    assert (told.code, "damaged graphs: 1 (rebuilt when" in told.out) == (0, True)
     rebuilt = program(*deep, "--rebuild", "--json").data
     assert rebuilt["graphs"] == {"whole": len(graphs), "damaged": 0}
     assert len(rebuilt["rebuilt"]) == len(graphs)
@@ -124,7 +124,7 @@ def test_models_behind_endpoints_are_probed(program: Program, fake: FakeClient, 
 
     well = asyncio.run(ask(EMBED_MODEL="simulated-offline"))
     assert "ok   llm: simulated-offline answered in " in well.out
-    assert "ok   embedder: simulated-offline gives 384 dimensions" in well.out
+    assert "ok   embedder: simulated-offline gives vectors of 384 dimensions" in well.out
     down = asyncio.run(ask(EMBED_MODEL="e", EMBED_URLS="http://127.0.0.1:9/v1"))
     assert (down.code, "ok   llm: " in down.out) == (4, True)
     assert "FAIL embedder: the embedding endpoint http://127.0.0.1:9/v1 gave no vector" in down.out

@@ -21,7 +21,7 @@ NOTHING = {
     [
         (["--session", "s1"], {"session": "s1"}),
         (["--turn", "s1#1", "--turn", "s1#2"], {"turns": ["s1#1", "s1#2"]}),
-        (["--turn", "a", "--session", "s1"], {"turns": ["a"], "session": "s1"}),
+        (["--turns", "a", "--session", "s1"], {"turns": ["a"], "session": "s1"}),
         (["--fact", "f1", "--with-dialogue"], {"fact": "f1", "with_dialogue": True}),
         (["--origin", "ben"], {"origin": "ben"}),
         (["--session", "s1", "--including-snapshots"], {"session": "s1", "including_snapshots": True}),
@@ -34,7 +34,7 @@ def test_one_thing_is_forgotten(
     run = program("forget", "bob", *arguments, "--op-id", "mine")
     assert run.code == 0
     assert [("forget", "bob", {**NOTHING, **what, "op_id": "mine"})] == fake.asked
-    assert "still in: s1#1" in run.out
+    assert "still in (1): s1#1" in run.out
 
 
 @pytest.mark.parametrize(

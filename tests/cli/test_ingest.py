@@ -1,10 +1,13 @@
 """`memforest ingest`: who gets which session, what is said when something fails."""
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from memforest_ray.cli import ingest
 from memforest_ray.errors import InvalidInput, LLMUnavailable, SessionConflict, StoreUnavailable
 from memforest_ray.forest.intents import Receipt
 from tests.cli.conftest import FakeClient, Program
@@ -50,6 +53,39 @@ def test_json_is_one_object(program: Program, fake: FakeClient, chats: Chats) ->
     assert run.data["failures"] == []
     assert [receipt["session_id"] for receipt in run.data["receipts"]] == ["s1", "s2"]
     assert run.err == ""
+
+
+def test_the_table_fits_on_a_terminal(fake: FakeClient) -> None:
+    """In 80 columns, with numbers as they are in large memories; who got nothing has no line."""
+    counts = dict.fromkeys(
+        ("sessions", "duplicates", "cells", "facts_added", "facts_merged", "turns_without_time"), 98_765
+    )
+    users = [{"user": "tenant-of-some-name/alice", "version": 98_765, **counts}, {**counts, "user": "x", "sessions": 0}]
+    console = Console(file=(file := StringIO()), width=80)
+    ingest._draw(console, users)
+    lines = file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == [
+        "user",
+        "sessions",
+        "duplicates",
+        "cells",
+        "new",
+        "facts",
+        "merged",
+        "undated",
+        "version",
+    ]
+    assert lines[1].split()[1:] == ["98,765"] * 7
+    assert "98,765" not in "".join(lines[2:])
+
+
+def test_nothing_stored_is_no_table(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """The reason is all there is to say."""
+    fake.fate["s1"] = InvalidInput("it is too old")
+    run = program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob")
+    assert (run.code, run.out) == (2, "")
+    assert "it is too old" in run.err
 
 
 def test_table_names_every_user(program: Program, fake: FakeClient, chats: Chats) -> None:

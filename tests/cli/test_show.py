@@ -1,7 +1,15 @@
 """`memforest show`, `users` and `stats`: what is drawn."""
 
+from io import StringIO
+from typing import cast
+
+import pytest
+from rich.console import Console
+
+from memforest_ray.cli import show
 from memforest_ray.commit.journal import News
 from memforest_ray.errors import NotFound
+from memforest_ray.forest.overviews import TreeCard
 from memforest_ray.ids import FactId, SessionId
 from tests.cli.conftest import FakeClient, Program
 
@@ -92,27 +100,28 @@ def test_json_has_all_of_a_tree(program: Program, fake: FakeClient) -> None:
 def test_a_user_without_memory_is_no_failure(program: Program, fake: FakeClient) -> None:
     """An empty forest says that it is empty."""
     fake.answers["trees"] = []
-    run = program("show", "nobody")
+    run = program("show", "nobody", "--store", "file:///elsewhere")
     assert (run.code, run.out) == (0, "nobody: nothing is remembered yet\n")
+    assert "user 'nobody' has no memory in file:///elsewhere; `memforest users` lists" in run.err
 
 
 def test_an_unknown_tree_is_an_input_error(program: Program, fake: FakeClient) -> None:
     """The scope is named, and where to find those that exist."""
-    fake.answers["tree"] = NotFound("there is no tree 'entity:bib'")
+    fake.answers["tree"] = NotFound("there is no tree 'entity:bib'", what="tree")
     run = program("show", "bob", "entity:bib")
     assert run.code == 2
     assert "entity:bib" in run.err
-    assert "memforest show" in run.err
+    assert "`memforest show bob` lists the trees" in run.err
 
 
 def test_users_are_listed(program: Program, fake: FakeClient) -> None:
     """One id a line; those with a prefix."""
     fake.answers["users"] = ["ann", "bob/1", "bob/2"]
     assert program("users", "bob/").out == "bob/1\nbob/2\n"
-    assert program("users", "z").out == "no user id begins with z\n"
+    assert program("users", "z").out == "no user id in file://~/.memforest/store begins with z\n"
     assert program("users", "z", "--json").data == {"users": []}
     fake.answers["users"] = []
-    assert program("users").out == "the store holds no memory\n"
+    assert program("users").out == "file://~/.memforest/store holds no memory\n"
 
 
 def test_changes_are_counted_and_some_are_named(program: Program, fake: FakeClient) -> None:
@@ -129,7 +138,43 @@ def test_changes_are_counted_and_some_are_named(program: Program, fake: FakeClie
 
 def test_stats_are_listed(program: Program, fake: FakeClient) -> None:
     """Name and number, groups indented."""
-    fake.answers["stats"] = {"version": 3, "facts": 12345, "seconds": {"embed": 1.23456}, "state": "clean"}
+    stages = {"usage": {"embed": {"calls": 2}}, "seconds": {}, "busy_s": 1.23456}
+    fake.answers["stats"] = {
+        "version": 3, "facts": 12345, "families": ["entity", "scene"], "owned": False, "models": stages,
+    }  # fmt: skip
     run = program("stats", "bob")
-    assert run.out.splitlines() == ["version: 3", "facts: 12,345", "seconds", "  embed: 1.23", "state: clean"]
+    assert run.out.splitlines() == [
+        "version: 3",
+        "facts: 12,345",
+        "families: entity, scene",
+        "owned: no",
+        "models",
+        "  usage",
+        "    embed",
+        "      calls: 2",
+        "  busy (seconds): 1.23",
+    ]
+    assert run.err == ""
     assert program("stats", "bob", "--json").data["facts"] == 12345
+
+
+def test_what_stands_beside_a_summary_is_not_said_twice(program: Program, fake: FakeClient) -> None:
+    """The day that a leaf's text begins with is its own; that of an inner node is its first line's."""
+    day = {"start": "2019-04-23T16:10:00+00:00", "end": "2019-04-23T16:10:00+00:00"}
+    leaf = {**day, "summary": "2019-04-23 Bob lives in Boston."}
+    fake.answers["tree"] = {**day, "count": 1, "summary": "2019-04-23 Bob: Hi. 2019-04-23 Ann: Hi.", "children": [leaf]}
+    assert program("show", "bob", "entity:bob").out.splitlines() == [
+        "2019-04-23 (1) 2019-04-23 Bob: Hi. 2019-04-23 Ann: Hi.",
+        "└── 2019-04-23 Bob lives in Boston.",
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_trees_fit_on_a_terminal(width: int) -> None:
+    """Each on one line; the summary takes what the others leave."""
+    console = Console(file=(file := StringIO()), width=width)
+    show._draw_cards(console, "bob", cast("list[TreeCard]", CARDS), 160)
+    lines = file.getvalue().splitlines()
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= width
+    assert lines[1].rstrip().endswith("…")

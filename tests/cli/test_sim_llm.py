@@ -62,7 +62,7 @@ def test_an_estimate_is_what_a_first_ingest_asks_for(server: str, program: Progr
     assert asyncio.run(ingest(server)) == [{}] * 16
     asked = stats(server)
 
-    estimated = program("estimate", str(BOB), "--tokens", "0", "--json").data
+    estimated = program("estimate", str(BOB), "--tokens-min", "0", "--json").data
     roles = estimated["roles"]
     assert (estimated["turns"], estimated["sessions"], estimated["users"]) == (372, 16, 1)
     assert asked["roles"]["extract"] == roles["extract"]["calls"] == 190

@@ -75,7 +75,7 @@ def test_a_name_is_taken_unless_it_is_replaced(bob: Program) -> None:
     assert bob("save", "bob", "a").code == 0
     taken = bob("save", "bob", "a")
     assert (taken.code, taken.out) == (2, "")
-    assert "there is a snapshot 'a' already, of version " in taken.err
+    assert "there is already a snapshot 'a', of version " in taken.err
     assert bob("save", "bob", "a", "--replace").code == 0
     assert "equals version" in bob("restore", "bob", "a").out
 

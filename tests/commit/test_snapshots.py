@@ -85,7 +85,7 @@ async def test_a_taken_name_is_refused_unless_it_is_replaced(store: MemoryStore,
     await log.save("a")
     await log.commit(row(2))
     before = await contents(store)
-    with pytest.raises(InvalidInput, match="'a' already"):
+    with pytest.raises(InvalidInput, match="there is already a snapshot 'a'"):
         await log.save("a")
     assert await contents(store) == before
     replaced = await log.save("a", replace=True)

@@ -35,6 +35,7 @@ from memforest_ray.testing.loop import Rates, SeededLoop
 from memforest_ray.testing.store import FaultyStore, Turnstile, seeded
 from tests.commit.deeds import Deeds
 from tests.commit.residue import residue
+from tests.seeds import by_hand
 
 __all__ = ["World", "replay", "run"]
 
@@ -341,19 +342,6 @@ def run(seed: int, *, prove_after_s: float = 300) -> tuple[list[str], Counter[st
     return wrong, world.reached
 
 
-def _main(first: int, seeds: int) -> int:
-    reached: Counter[str] = Counter()
-    failed = 0
-    for seed in range(first, first + seeds):
-        wrong, got = run(seed)
-        reached += got
-        failed += bool(wrong)
-        if wrong:
-            sys.stdout.write(f"{replay(seed)}\n  " + "\n  ".join(wrong) + "\n")
-    sys.stdout.write(f"{seeds} seeds, {failed} failed\n")
-    sys.stdout.writelines(f"  {name}: {number}\n" for name, number in sorted(reached.items()))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(_main(int(sys.argv[1]), int(sys.argv[2])))
+    first, seeds = map(int, sys.argv[1:])
+    sys.exit(by_hand(run, replay, range(first, first + seeds)))

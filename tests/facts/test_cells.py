@@ -121,6 +121,17 @@ def test_ids_come_from_place_and_text() -> None:
     assert len(first.id) == 21
 
 
+def test_ids_of_the_parts_of_a_long_turn_are_in_order() -> None:
+    """By them a tree tells the parts of one turn apart, whose time and turn are the same."""
+    session = session_of("before", "word " * 40_000, "after")
+    parts = [cell for cell in cut(session) if cell.spans[0].turn == 1]
+    ids = [cell.id for cell in parts]
+    assert len(ids) > 16
+    assert ids == sorted(ids)
+    assert {len(name) for name in ids} == {21}
+    assert ids == [renewed(session, cell).id for cell in parts]
+
+
 def test_bounds_must_leave_room() -> None:
     """A cell of no turns or no characters is a mistake of the program."""
     with pytest.raises(ValueError, match="at least one turn"):

@@ -19,7 +19,6 @@ def instant(year: int, month: int, day: int, hour: int = 0) -> int:
 
 
 FRIDAY = instant(2023, 6, 9, 19)
-_JANUARY = instant(2024, 1, 15, 10)
 """Friday, 9 June 2023."""
 
 
@@ -91,12 +90,101 @@ def resolved(text: str, base_ms: int | None = FRIDAY) -> list[tuple[str, str, Pr
         ("on February 29", "2020-02-29", "2020-03-01", DAY),
         ("last Christmas", "2022-12-25", "2022-12-26", DAY),
         ("from 3 May to 10 May", "2023-05-03", "2023-05-11", RANGE),
+        ("3 May - 10 May", "2023-05-03", "2023-05-11", RANGE),
+        ("From 3 to 7 April I rested", "2023-04-03", "2023-04-08", RANGE),
+        ("between 3 and 7 April", "2023-04-03", "2023-04-08", RANGE),
+        ("April 3-7", "2023-04-03", "2023-04-08", RANGE),
+        ("on 5 and 6 April", "2023-04-05", "2023-04-07", RANGE),
+        ("the 3rd to 9th of June", "2023-06-03", "2023-06-10", RANGE),
+        # Hours and minutes, numbers in words, halves.
+        ("I'll call you in two hours", "2023-06-09", "2023-06-10", DAY),
+        ("I'll call you in six hours", "2023-06-10", "2023-06-11", DAY),
+        ("in half an hour we leave", "2023-06-09", "2023-06-10", DAY),
+        ("twenty hours ago", "2023-06-08", "2023-06-09", DAY),
+        ("in 30 mins I will eat", "2023-06-09", "2023-06-10", DAY),
+        ("the last 48 hours", "2023-06-07", "2023-06-10", RANGE),
+        ("twenty-five years ago", "1998-01-01", "1999-01-01", YEAR),
+        ("a hundred and ten days ago", "2023-02-19", "2023-02-20", DAY),
+        ("eighteen months ago", "2021-12-01", "2022-01-01", MONTH),
+        ("half a year ago", "2022-12-01", "2023-01-01", MONTH),
+        ("2.5 years ago", "2020-12-01", "2021-01-01", MONTH),
+        ("one and a half years ago", "2021-12-01", "2022-01-01", MONTH),
+        ("a year and a half ago", "2021-12-01", "2022-01-01", MONTH),
+        ("a fortnight ago", "2023-05-22", "2023-05-29", WEEK),
+        ("in three weeks' time we leave", "2023-06-26", "2023-07-03", WEEK),
+        ("two summers ago", "2021-06-01", "2021-09-01", SEASON),
+        ("the spring before last", "2022-03-01", "2022-06-01", SEASON),
+        ("the week after next", "2023-06-19", "2023-06-26", WEEK),
+        ("the other week", "2023-05-22", "2023-06-05", RANGE),
+        ("for the next two weeks I'll be away", "2023-06-09", "2023-06-26", RANGE),
+        ("we'll know within a month", "2023-06-09", "2023-08-01", RANGE),
+        ("I will rest in the coming days", "2023-06-09", "2023-06-16", RANGE),
+        # A time counted from another, or inside of another.
+        ("a week ago yesterday", "2023-06-01", "2023-06-02", DAY),
+        ("a year ago today", "2022-06-09", "2022-06-10", DAY),
+        ("a week from tomorrow", "2023-06-17", "2023-06-18", DAY),
+        ("two years ago this week", "2021-05-31", "2021-06-07", WEEK),
+        ("the day before Christmas", "2022-12-24", "2022-12-25", DAY),
+        ("the weekend before Halloween", "2022-10-29", "2022-10-31", WEEKEND),
+        ("in May last year", "2022-05-01", "2022-06-01", MONTH),
+        ("last year, in May", "2022-05-01", "2022-06-01", MONTH),
+        ("two years ago in May", "2021-05-01", "2021-06-01", MONTH),
+        ("on May 8 of last year", "2022-05-08", "2022-05-09", DAY),
+        ("the 8th of May this year", "2023-05-08", "2023-05-09", DAY),
+        ("last year on 8 May", "2022-05-08", "2022-05-09", DAY),
+        ("last year on May 8", "2022-05-08", "2022-05-09", DAY),
+        ("in the summer of last year", "2022-06-01", "2022-09-01", SEASON),
+        ("last year in early summer", "2022-06-01", "2022-07-01", RANGE),
+        ("Halloween last year", "2022-10-31", "2022-11-01", DAY),
+        ("last year at Christmas", "2022-12-25", "2022-12-26", DAY),
+        ("Tuesday of last week", "2023-05-30", "2023-05-31", DAY),
+        ("next week on Tuesday", "2023-06-13", "2023-06-14", DAY),
+        ("on the 5th of last month", "2023-05-05", "2023-05-06", DAY),
+        ("last month, on the 5th", "2023-05-05", "2023-05-06", DAY),
+        ("the last week of last month", "2023-05-25", "2023-06-01", RANGE),
+        ("at the end of last month", "2023-05-22", "2023-06-01", RANGE),
+        ("I'll finish by the end of the year", "2023-09-02", "2024-01-01", RANGE),
+        ("at the start of the year I was ill", "2023-01-01", "2023-05-02", RANGE),
+        ("I swim every week, but on Monday I was ill", "2023-06-05", "2023-06-06", DAY),
+        ("the second half of May", "2023-05-16", "2023-06-01", RANGE),
+        # Days that are named otherwise.
+        ("on the fifth of May", "2023-05-05", "2023-05-06", DAY),
+        ("May the twenty-first", "2023-05-21", "2023-05-22", DAY),
+        ("I saw her Monday", "2023-06-05", "2023-06-06", DAY),
+        ("See you Monday!", "2023-06-12", "2023-06-13", DAY),
+        ("since Christmas", "2022-12-25", "2023-06-10", RANGE),
+        ("on Thanksgiving", "2022-11-24", "2022-11-25", DAY),
+        ("at Easter", "2023-04-09", "2023-04-10", DAY),
+        ("Halloween night", "2022-10-31", "2022-11-01", DAY),
     ],
 )
 def test_relative_expressions(text: str, first: str, after: str, precision: Precision) -> None:
     """A relative expression is resolved against the day it was said, and is nothing without one."""
     assert resolved(text) == [(first, after, precision)]
     assert resolved(text, None) == [] or text == "since 2019"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "after"),
+    [
+        ("June 28 - July 3, 2022", "2022-06-28", "2022-07-04"),
+        ("28 December to 3 January 2023", "2022-12-28", "2023-01-04"),
+        ("2019年11月到2月", "2019-11-01", "2020-03-01"),
+    ],
+)
+def test_a_year_that_is_told_once_is_that_of_both_ends(text: str, first: str, after: str) -> None:
+    """Of a range: the end that leaves it open lies in it, or in the year beside it."""
+    assert resolved(text) == [(first, after, RANGE)]
+
+
+def test_the_hour_decides_whether_it_is_tomorrow() -> None:
+    """Shortly before midnight "in two hours" is another day, by the clocks of the session's zone."""
+    late = instant(2023, 6, 9, 23)
+    assert resolved("I'll call you in two hours", late)[0][0] == "2023-06-10"
+    assert resolved("I'll call you in two hours", instant(2023, 6, 9, 1))[0][0] == "2023-06-09"
+    assert resolved("two hours ago", instant(2023, 6, 9, 1))[0][0] == "2023-06-08"
+    [found] = find_times("I'll call you in two hours", late, "America/New_York")
+    assert [str(day) for day in found.event.days] == ["2023-06-09", "2023-06-09"]
 
 
 @pytest.mark.parametrize(
@@ -127,6 +215,25 @@ def test_relative_expressions(text: str, first: str, after: str, precision: Prec
         ("from March to June 2020", "2020-03-01", "2020-07-01", RANGE),
         ("May 8-10, 2023", "2023-05-08", "2023-05-11", RANGE),
         ("8 to 10 May 2023", "2023-05-08", "2023-05-11", RANGE),
+        ("28 December 2022 to 3 January 2023", "2022-12-28", "2023-01-04", RANGE),
+        ("2023-05-01 - 2023-05-03", "2023-05-01", "2023-05-04", RANGE),
+        ("May 8, '22", "2022-05-08", "2022-05-09", DAY),
+        ("the third of March 2021", "2021-03-03", "2021-03-04", DAY),
+        ("March third, 2021", "2021-03-03", "2021-03-04", DAY),
+        ("in '98", "1998-01-01", "1999-01-01", YEAR),
+        ("the summer of '69", "1969-06-01", "1969-09-01", SEASON),
+        ("in the nineties", "1990-01-01", "2000-01-01", DECADE),
+        ("the 1800s", "1800-01-01", "1900-01-01", RANGE),
+        ("Q3 2022", "2022-07-01", "2022-10-01", RANGE),
+        ("the last quarter of 2022", "2022-10-01", "2023-01-01", RANGE),
+        ("the first half of 2021", "2021-01-01", "2021-07-01", RANGE),
+        ("H2 2021", "2021-07-01", "2022-01-01", RANGE),
+        ("the second half of May 2021", "2021-05-16", "2021-06-01", RANGE),
+        ("Thanksgiving 2022", "2022-11-24", "2022-11-25", DAY),
+        ("Easter Monday 2021", "2021-04-05", "2021-04-06", DAY),
+        ("three days before Easter 2021", "2021-04-01", "2021-04-02", DAY),
+        ("ten years before 2015", "2005-01-01", "2006-01-01", YEAR),
+        ("2019年11月到2020年2月", "2019-11-01", "2020-03-01", RANGE),
         ("The week before 9 June 2023", "2023-05-29", "2023-06-05", WEEK),
         ("the weekend before 9 June 2023", "2023-06-03", "2023-06-05", WEEKEND),
         ("the Sunday before 25 May 2023", "2023-05-21", "2023-05-22", DAY),
@@ -168,6 +275,23 @@ def test_absolute_expressions(text: str, first: str, after: str, precision: Prec
         ("几天前", "2023-06-03", "2023-06-08", RANGE),
         ("两年后", "2025-01-01", "2026-01-01", YEAR),
         ("3月", "2023-03-01", "2023-04-01", MONTH),
+        ("三月到五月", "2023-03-01", "2023-06-01", RANGE),
+        ("2019年3月到5月", "2019-03-01", "2019-06-01", RANGE),
+        ("大后天", "2023-06-12", "2023-06-13", DAY),
+        ("大前年", "2020-01-01", "2021-01-01", YEAR),
+        ("两三年前", "2020-01-01", "2022-01-01", RANGE),
+        ("半年前", "2022-12-01", "2023-01-01", MONTH),
+        ("半小时后", "2023-06-09", "2023-06-10", DAY),
+        ("两个小时前", "2023-06-09", "2023-06-10", DAY),
+        ("二〇一九年", "2019-01-01", "2020-01-01", YEAR),
+        ("二零一九年三月五日", "2019-03-05", "2019-03-06", DAY),
+        ("星期三我去了医院", "2023-06-07", "2023-06-08", DAY),
+        ("周三我要去医院", "2023-06-14", "2023-06-15", DAY),
+        ("上个月15号", "2023-05-15", "2023-05-16", DAY),
+        ("去年年底", "2022-11-01", "2023-01-01", RANGE),
+        ("年初", "2023-01-01", "2023-03-01", RANGE),
+        ("一百天前", "2023-03-01", "2023-03-02", DAY),
+        ("2019年春节", "2019-01-01", "2020-01-01", YEAR),
         ("8月8日", "2022-08-08", "2022-08-09", DAY),
         ("自2019年以来", "2019-01-01", "2023-06-10", RANGE),
         ("पिछले साल", "2022-01-01", "2023-01-01", YEAR),
@@ -176,6 +300,12 @@ def test_absolute_expressions(text: str, first: str, after: str, precision: Prec
         ("मैं कल बाज़ार गया था।", "2023-06-08", "2023-06-09", DAY),
         ("कल मैं जाऊँगा।", "2023-06-10", "2023-06-11", DAY),
         ("आज", "2023-06-09", "2023-06-10", DAY),
+        ("मैं परसों बाज़ार गया था।", "2023-06-07", "2023-06-08", DAY),
+        ("परसों मैं जाऊँगा।", "2023-06-11", "2023-06-12", DAY),
+        ("पिछले सोमवार", "2023-06-05", "2023-06-06", DAY),
+        ("सोमवार को मैं जाऊँगा", "2023-06-12", "2023-06-13", DAY),
+        ("दो घंटे बाद", "2023-06-09", "2023-06-10", DAY),
+        ("तीन दिन बाद मैं आऊँगा", "2023-06-12", "2023-06-13", DAY),
         ("मार्च में", "2023-03-01", "2023-04-01", MONTH),
         ("2019 से", "2019-01-01", "2023-06-10", RANGE),
     ],
@@ -200,10 +330,25 @@ def test_chinese_and_hindi(text: str, first: str, after: str, precision: Precisi
         "the sun rose and I sat down",
         "he wed her",
         "on Fridays we rest",
+        "may 5 to 6 people come?",
+        "on Sunday mornings I run",
+        "every year in May we go to Rome",
+        "Every year we go to Rome in May",
+        "on Monday every week",
+        "at the end of the year we were tired",
+        "each week on Monday",
+        "yearly on 4 July",
+        "the rent is due on the 1st of each month",
+        "we spent the next two weeks in Rome",
+        "1,000 years ago",
+        "my first May in Rome",
         "on the 8th floor",
         "It feels like yesterday",
         "I learnt it in two weeks",
         "for 3个月",
+        "每周三我去游泳",
+        "周三",
+        "हर सोमवार",
         "5/6/2023",
         "room 2019",
         "30/2/2023",
@@ -263,6 +408,9 @@ def test_the_nearest_sign_decides_the_tense() -> None:
         ("What did Ana do in May?", [AnyYear(16, 22, 5, None)]),
         ("on May 8th or 3月", [AnyYear(3, 10, 5, 8), AnyYear(14, 16, 3, None)]),
         ("on 18 March 2023", []),
+        ("in May last year", []),
+        ("from 3 to 7 April", [AnyYear(0, 17, 4, None), AnyYear(10, 17, 4, 7)]),
+        ("last year, on 18 March", []),
         ("May I?", []),
         ("nothing", []),
     ],
@@ -307,60 +455,6 @@ def test_leap_days_and_first_years() -> None:
     assert find_times("last week", instant(1, 1, 1), None) == []
     assert find_times("next week", int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 1000, None) == []
     assert date.max.year == 9999
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My dentist appointment is on 4 March.",
-        "The deadline is 4 March.",
-        "The report is due on 4 March.",
-        "The wedding is in March.",
-        "My flight leaves on 4 March.",
-        "The exhibition opens on March 4th.",
-        "My passport expires in March.",
-        "I have to submit the form by 4 March.",
-        "We must be out of the flat by 4 March.",
-        "Dentist appointment on 4 March at 9 am.",
-        "Remind me on 4 March to call Ana.",
-        "I'm in Rome until 4 March.",
-        "I have an interview on 4 March.",
-        "In March I have an exam.",
-        "The meeting on 4 March is about taxes.",
-        "I fly to Oslo on 4 March.",
-        "On 4 March I'll fly to Oslo.",
-        "The next concert is on 4 March.",
-        "It is planned for March.",
-    ],
-)
-def test_what_is_fixed_for_a_day_lies_ahead(text: str) -> None:
-    """Said in January: the coming March, whether the future has a form, is a present, or has no verb at all."""
-    [found] = find_times(text, _JANUARY, None)
-    assert (found.event.start.year, found.event.start.month) == (2024, 3)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My dentist appointment was on 4 March.",
-        "I had an appointment on 4 March.",
-        "The deadline passed on 4 March.",
-        "This is a photo of us in March.",
-        "This is me in March.",
-        "My birthday is on 4 March.",
-        "I have a photo from 4 March.",
-        "I have a friend who moved here in March.",
-        "On 4 March we met.",
-        "I had to submit it by 4 March.",
-        "I was in Rome until 4 March.",
-        "Back in March I have a memory of rain.",
-        "The vase is from March.",
-    ],
-)
-def test_without_such_a_sign_the_nearest_past_is_meant(text: str) -> None:
-    """Also where a present or an appointment stands in a sentence of the past."""
-    [found] = find_times(text, _JANUARY, None)
-    assert (found.event.start.year, found.event.start.month) == (2023, 3)
 
 
 def test_only_whole_names_of_months_and_weekdays_are_looked_for() -> None:

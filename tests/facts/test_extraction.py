@@ -8,6 +8,7 @@ from memforest_ray.facts.extraction import ModelExtractor, prompt_text
 from memforest_ray.ids import CellId
 from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.prompts.extract import EXTRACT
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.chat import ScriptedChat, cut, says, unusable
 
 MINUTE_MS = 60_000
@@ -67,7 +68,7 @@ async def test_a_good_answer() -> None:
     """Candidates, and what they have cost."""
     (found,) = await extract(ScriptedChat(says(facts=[FACT])))
     assert (texts(found), found.failure, found.answered) == (["Ivo left Porto."], None, True)
-    assert (found.calls, found.prompt_tokens, found.completion_tokens) == (1, 10, 5)
+    assert found.usage == Usage(1, prompt_tokens=10, completion_tokens=5)
     assert found.candidates[0].turns == (7,)
 
 
@@ -89,7 +90,7 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_once_more_in_other_wor
     """With the reason behind the text, so that the prefix stays; both calls are counted."""
     chat = ScriptedChat(unusable(), says(facts=[FACT]))
     (found,) = await extract(chat)
-    assert (texts(found), found.calls, found.failure) == (["Ivo left Porto."], 2, None)
+    assert (texts(found), found.usage.calls, found.failure) == (["Ivo left Porto."], 2, None)
     first, second = (request.text for request in chat.asked)
     assert second.startswith(first)
     assert "could not be used: the answer holds no JSON object" in second
@@ -99,7 +100,7 @@ async def test_a_wrong_field_is_asked_for_once_more() -> None:
     """The schema echoed back, then the answer."""
     chat = ScriptedChat(says(type="object", properties={}), says(facts=[FACT]))
     (found,) = await extract(chat)
-    assert (texts(found), found.calls) == (["Ivo left Porto."], 2)
+    assert (texts(found), found.usage.calls) == (["Ivo left Porto."], 2)
     assert "facts: Field required" in chat.asked[1].text
 
 
@@ -111,7 +112,7 @@ async def test_twice_unusable_is_a_failed_cell() -> None:
         "facts.0.t: Input should be a valid string",
         True,
     )
-    assert (found.calls, found.completion_tokens) == (2, 10)
+    assert (found.usage.calls, found.usage.completion_tokens) == (2, 10)
 
 
 async def test_a_refusal_is_not_asked_again() -> None:
@@ -138,7 +139,7 @@ async def test_an_answer_cut_off_keeps_what_is_whole_and_asks_for_the_rest() -> 
     """The first turn is done with; the second is asked about, without what was noted. Never the same bytes."""
     chat = ScriptedChat(cut(facts=[fact("A", 1), fact("B", 2)]), says(facts=[fact("C")]))
     (found,) = await extract(chat)
-    assert (texts(found), found.failure, found.calls) == (["A", "B", "C"], None, 2)
+    assert (texts(found), found.failure, found.usage.calls) == (["A", "B", "C"], None, 2)
     assert "How was the move" not in chat.asked[1].text
     assert chat.asked[1].text.endswith("Noted already, leave out: A / B")
     assert [candidate.turns for candidate in found.candidates] == [(6,), (7,), (7,)]
@@ -182,14 +183,14 @@ async def test_a_cell_that_is_cut_off_every_time_fails_after_a_bounded_number_of
     )
     assert found.candidates == ()
     assert found.failure == "the answer was cut off each time, in 8 parts of the cell"
-    assert (found.calls, found.completion_tokens) == (8, 40)
+    assert (found.usage.calls, found.usage.completion_tokens) == (8, 40)
 
 
 async def test_a_short_turn_with_no_end_of_answers_fails_at_once() -> None:
     """There is nothing left to split."""
     chat = ScriptedChat(cut())
     (found,) = await extract(chat, replace(CELL, turns=(ANA,)))
-    assert (found.failure, found.calls) == ("the answer was cut off at its limit", 1)
+    assert (found.failure, found.usage.calls) == ("the answer was cut off at its limit", 1)
 
 
 async def test_no_two_questions_about_a_cell_are_the_same() -> None:

@@ -52,6 +52,13 @@ WRITTEN = {
     "-1e9": "1938-04-24 22:13:20",
     "1904-02-03": "1904-02-03 00:00:00 naive",
     "9999-12-31T23:59:59": "9999-12-31 23:59:59 naive",
+    "2024-01-02T10:00:00[Europe/Madrid]": "2024-01-02 09:00:00",
+    "2024-07-02T10:00:00+02:00[Europe/Madrid]": "2024-07-02 08:00:00",
+    "2024-01-02 10:00 America/New_York": "2024-01-02 15:00:00",
+    "2024-01-02T10:00:00\u221205:00": "2024-01-02 15:00:00",
+    "2024-01-02 10:00:00.5 -0500 EST": "2024-01-02 15:00:00",
+    "1683554160000000": "2023-05-08 13:56:00",
+    "1683554160000000000": "2023-05-08 13:56:00",
 }
 
 
@@ -77,10 +84,13 @@ def test_written_times(text: str, expected: str) -> None:
         (1_704_189_600_123, ParsedInstant(1_704_189_600_123, naive=False)),
         (1_704_189_600.123, ParsedInstant(1_704_189_600_123, naive=False)),
         (Fraction(1, 2), ParsedInstant(500, naive=False)),
+        (1_704_189_600_123_456, ParsedInstant(1_704_189_600_123, naive=False)),
+        (1_704_189_600_123_456_789, ParsedInstant(1_704_189_600_123, naive=False)),
+        (253_402_300_799_999, ParsedInstant(253_402_300_799_999, naive=False)),
     ],
 )
 def test_objects_and_numbers(value: datetime | date | float, expected: ParsedInstant) -> None:
-    """Datetimes, dates and numbers of seconds or milliseconds are read exactly."""
+    """Datetimes, dates and numbers of seconds, milli-, micro- or nanoseconds are read exactly."""
     assert expected == parse_instant(value, None)
 
 
@@ -151,3 +161,9 @@ def test_iso_text_round_trips(moment: datetime) -> None:
 def test_an_offset_is_a_zone(name: str, hours: float) -> None:
     """So far from UTC, all year."""
     assert timedelta(hours=hours) == zone_of(name).utcoffset(None)
+
+
+def test_an_unknown_zone_behind_a_time_is_refused() -> None:
+    """Not taken for UTC."""
+    with pytest.raises(InvalidInput, match="unknown time zone 'Mars/Base'"):
+        parse_instant("2024-01-02T10:00[Mars/Base]")

@@ -5,6 +5,7 @@ from memforest_ray.facts.verdicts import Judgement, Pair, Question
 from memforest_ray.ids import AtomId
 from memforest_ray.models.chat import ChatReply
 from memforest_ray.models.prompts.judge import JUDGE
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.chat import ScriptedChat, says, unusable
 from memforest_ray.testing.facts import day, mention
 
@@ -27,8 +28,8 @@ async def test_verdicts_in_order_with_what_they_cost() -> None:
     chat = ScriptedChat(says(same=True), says(same=False))
     found = await ModelJudge(chat).for_owner("me").judge([QUESTION, QUESTION])
     assert found == [
-        Judgement(True, calls=1, prompt_tokens=10, completion_tokens=5),
-        Judgement(False, calls=1, prompt_tokens=10, completion_tokens=5),
+        Judgement(True, usage=Usage(1, prompt_tokens=10, completion_tokens=5)),
+        Judgement(False, usage=Usage(1, prompt_tokens=10, completion_tokens=5)),
     ]
     assert [request.owner for request in chat.asked] == ["me", "me"]
 
@@ -36,7 +37,7 @@ async def test_verdicts_in_order_with_what_they_cost() -> None:
 async def test_what_is_no_verdict_is_asked_for_once_more() -> None:
     """Then the pair stays open, with the reason."""
     (found,) = await ModelJudge(ScriptedChat(says(same="yes"), unusable("empty"))).judge([QUESTION])
-    assert (found.equivalent, found.failure, found.calls) == (None, "empty", 2)
+    assert (found.equivalent, found.failure, found.usage.calls) == (None, "empty", 2)
 
 
 async def test_nobody_judges() -> None:

@@ -10,6 +10,7 @@ from memforest_ray.facts.candidates import CANDIDATES_MAX, DOMAINS, Candidate, K
 from memforest_ray.facts.replies import candidates_of
 from memforest_ray.facts.times import Precision
 from memforest_ray.models.asking import Unusable
+from memforest_ray.models.prompts.extract import EXAMPLE, EXTRACT
 
 DAY_MS = 86_400_000
 SAID_MS = 19_494 * DAY_MS  # Wednesday, 17 May 2023
@@ -82,6 +83,7 @@ def test_no_facts_is_an_answer() -> None:
         ({"facts": [item(why="because")]}, "facts.0.why: Extra inputs are not permitted"),
         ({"facts": [item(n=[9])]}, "no item names a turn from 1 to 2"),
         ({"facts": [item(n=None)]}, "no item names a turn from 1 to 2"),
+        ({"facts": [item(n="2023-05-01")]}, "no item names a turn from 1 to 2"),
     ],
 )
 def test_what_leaves_the_meaning_open_is_refused_with_a_reason(value: dict[str, Any], reason: str) -> None:
@@ -104,16 +106,26 @@ def test_what_leaves_the_meaning_open_is_refused_with_a_reason(value: dict[str, 
         ({"c": -3}, "confidence", 0.1),
         ({"c": 7.6}, "confidence", 0.8),
         ({"c": "sure"}, "confidence", 1.0),
+        ({"c": "3"}, "confidence", 0.4),
+        ({"c": 0.9}, "confidence", 0.9),
+        ({"c": 1}, "confidence", 0.2),
         ({"c": True}, "confidence", 1.0),
         ({"c": float("nan")}, "confidence", 0.1),
         ({"c": float("inf")}, "confidence", 1.0),
         ({"n": "2"}, "turns", (5,)),
         ({"n": 1}, "turns", (4,)),
+        ({"n": "turn 2"}, "turns", (5,)),
+        ({"n": "1, 2"}, "turns", (4, 5)),
+        ({"n": ["[1]", "Turns 1 and 2."]}, "turns", (4, 5)),
         ({"n": [2, "1", 2, 0, -1, 77, None, 1.5]}, "turns", (4, 5)),
         ({"s": None}, "subject", None),
         ({"s": {"of": "Ivo"}}, "attribute", None),
         ({"s": ["Ivo"]}, "subject", None),
         ({"s": ["Ivo", "pet", ""]}, "value", None),
+        ({"s": ["I", "pet", "Rex"]}, "subject", "Ivo"),
+        ({"s": ["The user", "pet", "Rex"]}, "subject", "Ivo"),
+        ({"s": ["assistant", "pet", "Rex"]}, "subject", "assistant"),
+        ({"e": ["I", "user", "Porto"]}, "entities", ("Ivo", "Porto")),
         ({"s": ["Ivo", "the thing that he said he would do", "x"]}, "attribute", None),
         ({"s": ["Ivo", "pet", "Rex"], "k": "event"}, "attribute", None),
         ({"e": "Porto"}, "entities", ("Ivo", "Porto")),
@@ -129,6 +141,30 @@ def test_what_has_one_sensible_reading_is_given_it(given: dict[str, Any], field:
     """Wrong types, unknown kinds and domains, numbers out of range."""
     (candidate,) = read(item(**given))
     assert getattr(candidate, field) == expected
+
+
+@pytest.mark.parametrize("text", ["None", "N/A", "no facts.", "No relevant information in these turns.", "nothing"])
+def test_nothing_is_no_statement(text: str) -> None:
+    """Put into an item where there is none: it is left out, what else was noted stays."""
+    assert [candidate.text for candidate in read(item(t=text), item())] == ["Ivo left Porto."]
+    assert read(item(t=text)) == []
+
+
+def test_what_says_nothing_of_somebody_is_a_statement() -> None:
+    """Only a whole item of such words is none."""
+    said = ("Nothing happened to Ivo.", "No facts are known to Ana", "No information was lost.", "None of them came.")
+    assert len(read(*(item(t=text) for text in said))) == len(said)
+
+
+def test_the_example_of_the_prompt_is_not_remembered() -> None:
+    """A small model may repeat it of turns that say nothing of the kind; where they do, it may be meant."""
+    shown = "Ivo moved away from Porto."
+    assert shown in EXAMPLE
+    assert all(example in EXTRACT.system for example in EXAMPLE)
+    other = (TurnInput(4, "Ana", "user", "I bake bread.", SAID_MS),)
+    with pytest.raises(Unusable, match="of the example"):
+        read(item(t=shown), item(t="Ana bakes bread."), turns=other)
+    assert [candidate.text for candidate in read(item(t=shown))] == [shown]
 
 
 def test_fields_that_a_model_leaves_out_have_a_default() -> None:

@@ -33,6 +33,13 @@ def test_words_are_read_where_they_stand() -> None:
     assert when("9 June 2023", "2023-06-09", "2023-06-09", said) == ("2023-05-29", "2023-06-05", "week")
 
 
+def test_of_a_limit_the_model_s_reading_counts() -> None:
+    """What was before Christmas was not at Christmas; without a reading the limit is all that is known."""
+    said = "We left just before Christmas 2022."
+    assert when("just before Christmas 2022", "2022-12-20", "2022-12-24", said) == ("2022-12-20", "2022-12-25", "range")
+    assert when("just before Christmas 2022", "", "", said) == ("2022-12-25", "2022-12-26", "day")
+
+
 def test_white_space_and_case_do_not_matter() -> None:
     """Models fold both."""
     assert when("Last Week", "", "", "We left last\n  week.") == ("2023-05-08", "2023-05-15", "week")
@@ -57,13 +64,13 @@ def test_words_that_we_do_not_know_are_as_the_model_reads_them(
     first: str, last: str, expected: tuple[str, str, str]
 ) -> None:
     """With the precision of the calendar unit, if it is one; an end before its start is none."""
-    assert when("just before Easter", first, last, "Just before Easter we left.") == expected
+    assert when("just before Holi", first, last, "Just before Holi we left.") == expected
 
 
 @pytest.mark.parametrize("first", ["soon", "", "2023-02-30", "0000-01-01", "9999-12-31", "1023-04-08", "20230408", "x"])
 def test_a_reading_that_cannot_be_is_none(first: str) -> None:
     """No day, no such day, or out of reach."""
-    assert when("just before Easter", first, "", "Just before Easter we left.") is None
+    assert when("just before Holi", first, "", "Just before Holi we left.") is None
 
 
 def test_nothing_is_dated_by_when_it_was_said() -> None:
@@ -92,7 +99,7 @@ def test_without_a_time_of_the_turn_only_a_named_year_counts() -> None:
 
 def test_days_are_those_of_the_session_s_zone() -> None:
     """Midnight in Auckland, not in Greenwich."""
-    event = reported_time("just before Easter", "2023-04-08", "", [turn("just before Easter")], "Pacific/Auckland")
+    event = reported_time("just before Holi", "2023-04-08", "", [turn("just before Holi")], "Pacific/Auckland")
     assert event is not None
     assert event.start == datetime(2023, 4, 7, 12, tzinfo=UTC)
 

@@ -46,6 +46,22 @@ def test_anything_else_is_quoted(clause: str) -> None:
     assert retell(clause, "Ana", "Ben") == (f"Ana: {clause}", False)
 
 
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("Will lives in Davis.", "Will lives in Davis."),
+        ("Will's dog is old", "Will's dog is old"),
+        ("Will is late!", "Will is late."),
+        ("Will you come along", "Will: Will you come along"),
+        ("Will be there at five", "Will: Will be there at five"),
+        ("Willow trees are green", "Will: Willow trees are green"),
+    ],
+)
+def test_who_speaks_of_themselves_by_name_is_not_quoted(clause: str, expected: str) -> None:
+    """As where a memory has told it and it is fed back: it is the same statement. A name may be a verb, too."""
+    assert retell(clause, "Will", None)[0] == expected
+
+
 def test_you_is_nobody_in_a_group() -> None:
     """Without a certain other "you" is not resolved."""
     assert retell("You're a fine cook", "Ana", None) == ("Ana: You're a fine cook", False)

@@ -24,7 +24,7 @@ def cell(*texts: str, role: str = "user", source_ms: int | None = SAID) -> CellI
 
 async def found(*texts: str, role: str = "user", source_ms: int | None = SAID) -> tuple[Candidate, ...]:
     extractions = await RuleExtractor().extract([cell(*texts, role=role, source_ms=source_ms)])
-    assert [(one.cell_id, one.failure, one.calls) for one in extractions] == [("c0", None, 0)]
+    assert [(one.cell_id, one.failure, one.usage.calls) for one in extractions] == [("c0", None, 0)]
     return extractions[0].candidates
 
 

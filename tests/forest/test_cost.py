@@ -10,12 +10,14 @@ import pytest
 from immutables import Map
 
 from memforest_ray.commit.version import Version
+from memforest_ray.effects import Finished, step
 from memforest_ray.facts.sessions import Session, Turn, admit
 from memforest_ray.forest.effects import Embed, JudgeFrom, Refresh
-from memforest_ray.forest.intents import Forget, Ingest, Usage
+from memforest_ray.forest.intents import Forget, Ingest
 from memforest_ray.forest.work import Written
 from memforest_ray.forest.writing import forget, ingest, needed
 from memforest_ray.ids import AtomId, OpId
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.forests import Forests
 
 WORDS = [
@@ -57,12 +59,12 @@ class _Steps:
             before = sys.gettrace()
             sys.settrace(self._count)
             try:
-                effect = steps.send(reply)
-            except StopIteration as stop:
-                written: Written = stop.value
-                return written
+                effect = step(steps, reply)
             finally:
                 sys.settrace(before)
+            if isinstance(effect, Finished):
+                written: Written = effect.result
+                return written
             reply = await self._reply(effect)
 
     def _count(self, frame: FrameType, event: str, argument: object) -> Any:

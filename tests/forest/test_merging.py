@@ -25,7 +25,7 @@ from memforest_ray.storage.keys import UserKeys
 from memforest_ray.testing.answers import ScriptedJudge, ScriptedSummarizer
 from memforest_ray.testing.conversations import conversation
 from memforest_ray.testing.extraction import ScriptedExtractor
-from memforest_ray.testing.forests import Forests, TestForest, check_forest, decided
+from memforest_ray.testing.forests import Forests, TestForest, check_forest, decided, same_state
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.trees.scenes import Thresholds
 from memforest_ray.trees.summaries import SelectionSummarizer, Source, Summarizer, SummaryReply, SummaryRequest
@@ -101,7 +101,7 @@ async def merged(
     version = Version.load(loaded.tables, mine.number + 1, birth, Thresholds.of(embedder), Index(embedder.dimension))
     check_forest(version)
     live = replace(written.version, number=version.number, operations=version.operations)
-    assert live.same_state(version)
+    assert same_state(live, version)
     (told,) = written.answers
     assert isinstance(told, Merged)
     return version, told

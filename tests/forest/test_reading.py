@@ -1,12 +1,12 @@
 """What a version tells about itself."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from memforest_ray.errors import NotFound
 from memforest_ray.facts.sessions import Session
+from memforest_ray.forest.overviews import GraphCounts, ModelCounts, Stats, Tree, TreeCard, TreeNode
 from memforest_ray.forest.reading import counts, tree_card, tree_cards, whole_tree
 from memforest_ray.ids import ScopeId
 from memforest_ray.testing.conversations import conversation
@@ -35,7 +35,7 @@ async def test_counts_are_those_of_the_version(forests: Forests, say: Say) -> No
     assert told["nodes"] == len(version.summaries)
 
 
-def _leaves(node: dict[str, Any]) -> list[str]:
+def _leaves(node: TreeNode) -> list[str]:
     if "item" in node:
         return [node["item"]]
     return [leaf for child in node["children"] for leaf in _leaves(child)]
@@ -80,6 +80,24 @@ async def test_a_node_spans_what_is_below_it(forests: Forests, say: Say) -> None
     await forest.ingest(say("s1", "I sold the boat on 2 April 2023.", time="2023-05-08"))
     await forest.ingest(say("s2", "I like chess.", time="2023-06-01"))
     tree = whole_tree(await forest.version(), "entity:bob")
-    assert [child["start"][:10] for child in tree["children"]] == ["2023-04-02", "2023-06-01"]
-    assert tree["start"] <= min(child["start"] for child in tree["children"])
-    assert tree["end"] >= max(child["end"] for child in tree["children"])
+    starts = [child["start"] or "" for child in tree["children"]]
+    assert [start[:10] for start in starts] == ["2023-04-02", "2023-06-01"]
+    assert tree["start"] == min(starts)
+    assert tree["end"] == max(child["end"] or "" for child in tree["children"])
+
+
+async def test_what_is_told_has_the_keys_that_are_documented(forests: Forests, say: Say) -> None:
+    """All of them, and no other: of `stats`, of a card, of a tree, of its nodes and of its leaves."""
+    forest = forests.open()
+    await forest.ingest(say("s1", "I like chess.", "I like tea.", "I live in Davis."))
+    version = await forest.version()
+    stats: Stats = await forest.read("stats")
+    tree = whole_tree(version, "entity:bob")
+    leaf = tree["children"][0]
+    card = tree_card(version, version.trees[ScopeId("entity:bob")])
+    assert set(stats) == Stats.__required_keys__
+    assert set(stats["models"]) == ModelCounts.__required_keys__
+    assert set(stats["graphs"]) == GraphCounts.__required_keys__
+    assert set(card) == TreeCard.__required_keys__
+    assert set(tree) == Tree.__required_keys__ | Tree.__optional_keys__ - {"item"}
+    assert set(leaf) == TreeNode.__required_keys__ | {"item"}

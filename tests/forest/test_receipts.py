@@ -19,11 +19,11 @@ from memforest_ray.forest.intents import (
     Restore,
     Restored,
     Save,
-    Usage,
 )
 from memforest_ray.forest.receipts import answered, billed, charged, same_write, seal
 from memforest_ray.forest.work import Work, Written
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.forests import Forests
 
 Say = Callable[..., Session]

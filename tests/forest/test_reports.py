@@ -7,9 +7,10 @@ import pytest
 
 from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
 from memforest_ray.forest.forecast import Forecast
-from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved, Usage
+from memforest_ray.forest.intents import Forgotten, Receipt, Restored, Saved
 from memforest_ray.forest.reports import PricedReport, Report
 from memforest_ray.ids import CellId, FactId, OpId, SessionId, TurnId, UserId
+from memforest_ray.models.usage import Usage
 
 OP = OpId("op1")
 REPORTS: list[Report] = [

@@ -1,14 +1,10 @@
 """Which trees a session is going to change is told by its words; those wait no longer to be read."""
 
 from collections.abc import Callable
-from typing import Any
-
-import pytest
 
 from memforest_ray.facts.sessions import Session, Turn, admit
 from memforest_ray.forest.touched import read_touched, touched
 from memforest_ray.testing.forests import Forests
-from memforest_ray.trees import stored, tree
 
 Say = Callable[..., Session]
 
@@ -34,22 +30,15 @@ async def test_speakers_and_what_is_named_in_a_word_or_two(forests: Forests, say
     assert sorted(each.scope for each in touched(version, session)) == ["entity:bob", "entity:davis", "entity:new york"]
 
 
-async def test_only_these_are_read(forests: Forests, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_these_are_read(forests: Forests, say: Say, trees_read: list[str]) -> None:
     """Of a memory that was just opened; what was read is not read again."""
     await _remembered(forests, say)
     version = await forests.open().version()
-    read: list[str] = []
-
-    def rebuild(scope: Any, *rest: Any) -> Any:
-        read.append(scope)
-        return plain(scope, *rest)
-
-    plain = tree.rebuild
-    monkeypatch.setattr(stored, "rebuild", rebuild)
+    trees_read.clear()
     session = admit(_incoming(("Bob", "I like tea."))).record
     read_touched(version, session)
     read_touched(version, session)
-    assert read == ["entity:bob"]
+    assert trees_read == ["entity:bob"]
     assert set(version.entities.by_key) >= {"ann", "bob", "davis", "new york"}
 
 

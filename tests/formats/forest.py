@@ -7,7 +7,6 @@ and answer from it.
 import asyncio
 from pathlib import Path
 
-from memforest_ray.commit.frames import FORMAT
 from memforest_ray.facts.rules import RuleExtractor
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import OpId
@@ -15,8 +14,8 @@ from memforest_ray.local.effects import Models
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.forests import Forests, TestForest
 from memforest_ray.testing.models import HashEmbedder
-from memforest_ray.testing.store import contents
 from memforest_ray.trees.summaries import SelectionSummarizer
+from tests.formats.write import keep
 
 __all__ = ["FORESTS", "SECRET", "SESSIONS", "forests", "write"]
 
@@ -77,14 +76,5 @@ async def _graphs_kept(forest: TestForest) -> None:
     await forest.driver._published.graphs.settled()
 
 
-async def _main() -> None:
-    store = MemoryStore()
-    await write(store)
-    for key, body in (await contents(store)).items():
-        path = FORESTS / str(FORMAT) / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(body)
-
-
 if __name__ == "__main__":
-    asyncio.run(_main())
+    asyncio.run(keep(write, FORESTS))

@@ -4,6 +4,7 @@ A sample is never written again once a release could have written such a store: 
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from memforest_ray.commit.changes import Changes
@@ -16,7 +17,7 @@ from memforest_ray.storage.store import ObjectStore
 from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.store import contents
 
-__all__ = ["ANN", "FINGERPRINT", "SAMPLES", "row", "write"]
+__all__ = ["ANN", "FINGERPRINT", "SAMPLES", "keep", "row", "write"]
 
 SAMPLES = Path(__file__).parent
 ANN = UserId("ann")
@@ -76,14 +77,15 @@ async def write(store: ObjectStore) -> None:
     await delete_user(store, BOB, clock, random)
 
 
-async def _main() -> None:
+async def keep(write: Callable[[MemoryStore], Awaitable[None]], folder: Path) -> None:
+    """Keep what `write` writes as files, under the number of the present format."""
     store = MemoryStore()
     await write(store)
     for key, body in (await contents(store)).items():
-        path = SAMPLES / str(FORMAT) / key
+        path = folder / str(FORMAT) / key
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
 
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    asyncio.run(keep(write, SAMPLES))

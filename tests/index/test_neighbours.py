@@ -13,6 +13,7 @@ from memforest_ray.index.neighbours import GraphRules
 from memforest_ray.index.plans import plans, unwanted
 from memforest_ray.index.rows import CellRow, FactRow, NodeRow, Passage, Vector
 from memforest_ray.index.view import CELLS, FACTS, IndexView
+from memforest_ray.testing.graphs import with_graphs
 
 DIMENSION = 12
 RULES = GraphRules(tree_rows_min=20, forest_rows_min=40)
@@ -50,7 +51,7 @@ def _tend(index: Index, view: IndexView) -> IndexView:
     """Build what is wanted, as a driver does."""
     index.graph(dict.fromkeys(unwanted(view, RULES)))
     index.graph({plan.name: plan.build(lambda: True) for plan in plans(view, RULES)})
-    return view.with_graphs(index.graphs)
+    return with_graphs(view, index.graphs)
 
 
 def _exact(view: IndexView, names: Sequence[str], query: Vector, count: int) -> list[str]:
@@ -126,7 +127,7 @@ def test_what_a_version_does_not_hold_is_not_found() -> None:
     index = Index(DIMENSION)
     early = index.apply([*map(_fact, range(50))])
     later = _tend(index, index.apply([_fact(50)], ["f007"]))
-    early = early.with_graphs(later.graphs)
+    early = with_graphs(early, later.graphs)
     assert _near(early, FACTS, _vector(7))[0] == "f007"
     assert "f050" not in _near(early, FACTS, _vector(50), 100)
     assert "f007" not in _near(later, FACTS, _vector(7), 100)

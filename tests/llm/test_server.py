@@ -18,12 +18,13 @@ from memforest_ray.facts.judging import ModelJudge
 from memforest_ray.facts.verdicts import Pair, Question
 from memforest_ray.ids import AtomId, CellId
 from memforest_ray.models.backend import Backend
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.connections import Connections, Endpoint
 from memforest_ray.models.dialects import STOPS
 from memforest_ray.models.failures import Failure
 from memforest_ray.models.prompts.answer import ANSWER
 from memforest_ray.models.prompts.judge import JUDGE
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.facts import mention
 
 PAIR = Pair(AtomId("f1"), AtomId("f2"), 0.95)
@@ -55,7 +56,9 @@ async def test_verdicts_fit_their_schema(chat_url: str) -> None:
         found = await ModelJudge(one.of("judge")).judge([question(number) for number in range(5)])
     assert [each.failure for each in found] == [None] * 5
     assert {each.equivalent for each in found} <= {True, False}
-    assert all(each.calls == 1 and each.prompt_tokens > 100 and each.completion_tokens > 2 for each in found)
+    assert all(
+        each.usage.calls == 1 and each.usage.prompt_tokens > 100 and each.usage.completion_tokens > 2 for each in found
+    )
 
 
 async def test_the_fixed_part_is_read_once(chat_url: str) -> None:
@@ -77,8 +80,8 @@ async def test_an_extraction_ends(chat_url: str) -> None:
 
 def check(found: Extraction) -> None:
     assert found.answered
-    assert 1 <= found.calls <= 8
-    assert found.completion_tokens <= 32 * found.calls
+    assert 1 <= found.usage.calls <= 8
+    assert found.usage.completion_tokens <= 32 * found.usage.calls
     assert (found.failure is None) or found.candidates == ()
 
 
@@ -119,7 +122,7 @@ async def test_an_answer_is_streamed(chat_url: str) -> None:
         *pieces, usage = [piece async for piece in one.stream(request)]
     assert len(pieces) > 2
     assert "".join(map(str, pieces)).strip()
-    assert isinstance(usage, ChatUsage)
+    assert isinstance(usage, Usage)
     assert (usage.calls, usage.completion_tokens) == (1, 12)
     assert usage.prompt_tokens > ANSWER.tokens // 2
 

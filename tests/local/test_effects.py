@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from memforest_ray.facts.rules import RuleExtractor
-from memforest_ray.forest.effects import Embed, Foretell, Steps
+from memforest_ray.forest.effects import Embed, Prefetch, Steps
 from memforest_ray.ids import ItemId, ScopeId, SessionId
-from memforest_ray.local.effects import Known, Models, foretold, run
+from memforest_ray.local.effects import Known, Models, prefetched, run
 from memforest_ray.testing.answers import ScriptedSummarizer
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.trees.summaries import RefreshPlan
@@ -33,7 +33,7 @@ def _plan() -> RefreshPlan:
 
 
 def _embeds(*texts: str) -> Steps[Any]:
-    rows = yield Embed(texts)
+    rows = yield from Embed(texts)
     return rows
 
 
@@ -55,23 +55,23 @@ async def test_what_is_known_waits_for_nothing() -> None:
     assert (tea is mark, coming.done()) == (True, False)
 
 
-async def test_a_plan_is_told_of_and_the_work_goes_on() -> None:
-    """Whoever wants to ask ahead is given what makes it; nobody else has it made."""
+async def test_a_plan_is_prefetched_and_the_work_goes_on() -> None:
+    """Whoever wants to prefetch it is given what makes it; nobody else has it made."""
     given: list[Any] = []
 
     def steps() -> Steps[str]:
-        told = yield Foretell(_plan)
-        return f"went on with {told}"
+        yield from Prefetch(_plan)
+        return "went on"
 
-    assert await run(steps(), _models(), planning=given.append) == "went on with None"
+    assert await run(steps(), _models(), prefetch_plan=given.append) == "went on"
     assert given == [_plan]
-    assert await run(steps(), _models()) == "went on with None"
+    assert await run(steps(), _models()) == "went on"
 
 
-async def test_each_request_is_told_once() -> None:
+async def test_each_request_is_prefetched_once() -> None:
     """First those that wait for nothing, then those that could be shown something else instead."""
     told: list[list[str]] = []
-    requests = await foretold(_plan(), lambda some: told.append([each.node_id for each in some]))
+    requests = await prefetched(_plan(), lambda some: told.append([each.node_id for each in some]))
     names = [each.node_id for each in requests]
     assert [name for some in told for name in some] == names
     assert len(names) == len(set(names)) > 0

@@ -123,11 +123,11 @@ async def test_trees_that_are_asked_for_and_not_there_are_named() -> None:
     await forest.ingest(mf.Session("s1", [mf.Turn("I live in Graz.", "Lena")], time="2023-01-01"))
     alone = await _ask(forest, "Where does Lena live?", families=["scene"])
     assert "Graz" in alone[0].text
-    assert alone.trace.fallbacks == ("this memory was born without scene trees: facts and dialogue decided",)
+    assert alone.trace.fallbacks == ("this memory has no scene trees: facts and dialogue decided",)
     assert (await _ask(forest, "Where does Lena live?")).trace.fallbacks == ()
     whole = await _ask(forest, "Where does Lena live?", families=["scene"], expand="complete")
     assert not whole
-    assert whole.message == "whole trees were asked for, and this memory was born without scene trees"
+    assert whole.message == "whole trees were asked for, but this memory has no scene trees"
 
 
 async def test_renewals_keep_to_what_there_is() -> None:
@@ -142,7 +142,9 @@ async def test_renewals_keep_to_what_there_is() -> None:
         for renew in (ann.rebuild, ann.resummarise):
             await renew()
             assert (await renew()).duplicate
-        with pytest.raises(InvalidInput, match="born without scene trees; there is nothing to cluster; nothing was ch"):
+        with pytest.raises(
+            InvalidInput, match="this memory has no scene trees, so there is nothing to cluster; nothing was ch"
+        ):
             await ann.rescene()
     after = await forests.open().version()
     check_forest(after)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from immutables import Map
 
 from memforest_ray.commit.doubt import put_part
 from memforest_ray.commit.graphs import StoredGraph, stored_graphs
@@ -25,6 +24,7 @@ from memforest_ray.storage.keys import UserKeys
 from memforest_ray.storage.memory import MemoryStore
 from memforest_ray.testing.clock import SeededRandom
 from memforest_ray.testing.forests import Forests, TestForest
+from memforest_ray.testing.graphs import without_graphs
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.store import contents
 from memforest_ray.trees.summaries import SelectionSummarizer
@@ -223,7 +223,7 @@ async def test_the_same_is_found_with_graphs_and_without(forests: Forests, store
     """Over the whole query."""
     forest = await _grown(forests, 4)
     version = await forest.version()
-    plain = version.index.with_graphs(Map())
+    plain = without_graphs(version.index)
     query = np.full(64, 1 / 8, np.float32)
     for name in (FACTS, CELLS, "entity:bob"):
         rows, likenesses = version.index.near(name).nearest(query, 8)

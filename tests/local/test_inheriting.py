@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import memforest_ray as mf
 from memforest_ray.commit.version import Version
 from memforest_ray.ids import NodeId, ScopeId, SessionId, UserId
+from memforest_ray.models.usage import Usage
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.testing.forests import residue
 from memforest_ray.trees.nodes import Child, Leaf
@@ -34,7 +35,7 @@ class WordSummarizer:
 
     async def summarise(self, requests: Sequence[SummaryRequest]) -> list[SummaryReply]:
         self.asked += requests
-        return [SummaryReply(each.node_id, _words(each.texts), calls=1) for each in requests]
+        return [SummaryReply(each.node_id, _words(each.texts), usage=Usage(1)) for each in requests]
 
 
 def _words(texts: Iterable[str]) -> str:

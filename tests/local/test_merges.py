@@ -25,8 +25,8 @@ from memforest_ray.forest.errands import (
     Returned,
 )
 from memforest_ray.forest.forecast import Forecast
-from memforest_ray.forest.usage import Usage
 from memforest_ray.ids import FactId, OpId, SessionId, TurnId, UserId
+from memforest_ray.models.usage import Usage
 from memforest_ray.storage.keys import UserKeys
 from memforest_ray.testing.forests import check_same, residue
 from memforest_ray.testing.store import contents
@@ -196,7 +196,7 @@ async def test_an_erasure_of_the_source_waits_for_the_copy(world: World, say: Sa
         await ben.forget(session="s2")
     world.clock.advance(LOAN_MS / 1000 - 10)
     asked = {"source": ben.id, "replacing": False}
-    with pytest.raises(mf.Overloaded, match="not pinned") as caught:
+    with pytest.raises(mf.Overloaded, match="no longer pinned") as caught:
         await world.client.call(ann.id, "merge", asked, op_id=OpId("merge-1"), seen=0)
     assert caught.value.detail["loan"] == "merge-1"
     world.clock.advance(11)

@@ -89,5 +89,5 @@ async def test_what_cannot_be_asked_of_a_snapshot(plain: Forests, say: Say) -> N
     await do(forest, "save", "old")
     with pytest.raises(NotFound, match="no snapshot 'new'"):
         await _told(forest, "Where does Bob live?", "new")
-    with pytest.raises(InvalidInput, match="'stats' cannot be asked of a snapshot; what can: ask, query, tree, trees"):
+    with pytest.raises(InvalidInput, match="'stats' cannot be asked of a snapshot; these can: ask, query, tree, trees"):
         await forest.read("stats", snapshot="old")

@@ -105,7 +105,7 @@ async def test_an_answer_that_names_no_evidence_is_refused(said: str) -> None:
     """What rests on nothing that was shown is not told."""
     answer = await _ask(await _forest(AnsweringChat(lambda _: said)), "Where does Lena live?")
     assert not answer
-    assert answer.text.startswith("Not in memory: the model's answer named no evidence")
+    assert answer.text.startswith("Not in memory: the model's answer cited no evidence")
 
 
 async def test_several_marks_are_read(words: list[str]) -> None:
@@ -127,7 +127,7 @@ async def test_the_evidence_speaks_where_the_model_does_not(words: list[str]) ->
     assert answer.text.startswith("Lena moved to Porto")
     assert answer.result is not None
     assert answer.result.trace.fallbacks == (
-        "the model did not answer (the server is down): the evidence speaks for itself",
+        "the model did not answer (the server is down): the evidence is quoted instead",
     )
 
 

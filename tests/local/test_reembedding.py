@@ -189,7 +189,7 @@ async def test_who_leaves_in_the_middle_leaves_nothing_running(say: Say) -> None
     moving = asyncio.create_task(_move(new))
     await other.waiting.wait()
     await new.driver.close()
-    with pytest.raises(Passivating, match="its vectors are as they were"):
+    with pytest.raises(Passivating, match="its vectors are unchanged"):
         await moving
     assert await contents(forests.store) == before
 

@@ -98,7 +98,7 @@ async def test_summaries_are_kept_by_what_they_say_of() -> None:
     remembering = RememberingSummarizer(summarizer, kept)
     (first,) = await remembering.summarise([REQUEST])
     (again,) = await remembering.summarise([replace(REQUEST, node_id=NodeId("n2"))])
-    assert (again.node_id, again.text, again.calls, len(summarizer.asked)) == ("n2", first.text, 0, 1)
+    assert (again.node_id, again.text, again.usage.calls, len(summarizer.asked)) == ("n2", first.text, 0, 1)
     assert (remembering.model, remembering.source) == (summarizer.model, summarizer.source)
     remembering.settle([summary_inputs(REQUEST.texts, summarizer.model)])
     assert len(kept) == 0

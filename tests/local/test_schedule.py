@@ -125,7 +125,7 @@ def test_summaries_are_asked_for_while_statements_are_embedded_and_committed() -
     on_stage(act)
 
 
-def test_what_is_asked_for_ahead_is_withdrawn_where_a_statement_may_be_another() -> None:
+def test_what_is_prefetched_is_withdrawn_where_a_statement_may_be_another() -> None:
     """Its trees follow from the verdict, so their summaries are asked for behind that, and none was finished before."""
 
     async def act(clock: ManualClock) -> None:
@@ -141,7 +141,7 @@ def test_what_is_asked_for_ahead_is_withdrawn_where_a_statement_may_be_another()
     on_stage(act)
 
 
-def test_nobody_asks_ahead_of_a_commit_for_what_nobody_waits_for() -> None:
+def test_nothing_is_prefetched_that_nobody_waits_for() -> None:
     """Who waits for his facts has the servers for these; the summaries follow the commit."""
 
     async def act(clock: ManualClock) -> None:
@@ -153,7 +153,7 @@ def test_nobody_asks_ahead_of_a_commit_for_what_nobody_waits_for() -> None:
     on_stage(act)
 
 
-def test_nobody_asks_ahead_for_what_the_next_write_changes() -> None:
+def test_nothing_is_prefetched_that_the_next_write_changes() -> None:
     """Two sessions about the same people, the second read a second later: their trees are summarised once."""
 
     async def act(clock: ManualClock) -> None:

@@ -115,7 +115,7 @@ async def test_names_are_taken_once(plain: Forests, say: Say) -> None:
     await forest.ingest(say("s1", "I live in Davis."))
     await do(forest, "save", "a")
     await forest.ingest(say("s2", "I like chess."))
-    with pytest.raises(InvalidInput, match="there is a snapshot 'a' already"):
+    with pytest.raises(InvalidInput, match="there is already a snapshot 'a'"):
         await do(forest, "save", "a")
     with pytest.raises(InvalidInput, match="has 1 to 200 characters"):
         await do(forest, "save", "")

@@ -67,6 +67,31 @@ def test_a_fence_inside_a_value_is_no_fence() -> None:
     assert read_answer('{"t": "use ```python```"}', at_limit=False) == Answer({"t": "use ```python```"})
 
 
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ('{"facts": []}\n{"facts": ["A"]}', ["A"]),
+        ('{"facts": ["A"]}{"facts": ["B"]}', ["A", "B"]),
+        ('As asked: {"facts": []}. My answer:\n```json\n{"facts": ["A"]}\n```', ["A"]),
+        ('```json\n{"facts": ["A"]}\n```\nand\n```json\n{"facts": ["B"]}\n```', ["A", "B"]),
+        ('{"facts": ["A"]} I left out {"t": "B"} since {it} is no statement.', ["A"]),
+        ('{"facts": ["A"]} {"facts": ["B"', ["A"]),
+        ('{"facts": ["first line\nsecond"]}', ["first line\nsecond"]),
+    ],
+)
+def test_several_objects_are_one_answer(text: str, facts: list[str]) -> None:
+    """An empty form before the answer does not stand for it, and one object a turn loses none."""
+    assert read_answer(text, at_limit=False) == Answer({"facts": facts})
+
+
+def test_objects_that_contradict_each_other_are_no_answer() -> None:
+    """Whichever was meant: two facts are not made one by a guess. Said twice it is said once."""
+    assert read_answer('{"same": true} No: {"same": false}', at_limit=False) == Answer(
+        None, "the answer holds several objects that say different things"
+    )
+    assert read_answer('{"same": true} Yes: {"same": true}', at_limit=False) == Answer({"same": True})
+
+
 def test_a_schema_that_is_echoed_is_an_object_like_any_other() -> None:
     """Whoever asked will not find in it what was asked for."""
     assert read_answer('{"type": "object"}', at_limit=False).value == {"type": "object"}

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from memforest_ray.models.asking import Asked, Unusable, ask
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.chat import ScriptedChat, cut, says, unusable
 
 REQUEST = ChatRequest("judge", "Fixed.", "Is it?", {}, 8)
@@ -21,7 +22,7 @@ def number(value: Mapping[str, Any]) -> int:
 async def test_a_good_answer_is_read() -> None:
     """With what it cost."""
     asked = await ask(ScriptedChat(says(n=3)), REQUEST, number)
-    assert asked == Asked(3, usage=ChatUsage(calls=1, prompt_tokens=10, completion_tokens=5))
+    assert asked == Asked(3, usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5))
 
 
 async def test_the_second_question_says_what_was_wrong_with_the_first_answer() -> None:

@@ -42,8 +42,8 @@ async def met(answer: HttpResponse | None, timeout_s: float = 5.0) -> Failure:
         (HttpResponse.of({"detail": "Not Found"}, 404), "rejected", "HTTP 404: Not Found"),
         (HttpResponse.of({"error": "plain"}, 403), "rejected", "HTTP 403: plain"),
         (HttpResponse.of(["odd"], 418), "rejected", "HTTP 418"),
-        (HttpResponse(200, b"{"), "failed", "the answer was no JSON"),
-        (HttpResponse.of([]), "failed", "the answer was no JSON object"),
+        (HttpResponse(200, b"{"), "failed", "the answer was not JSON"),
+        (HttpResponse.of([]), "failed", "the answer was not a JSON object"),
         (HttpResponse(200, b'{"a": 1}', cut=3), "failed", None),
     ],
 )

@@ -9,10 +9,11 @@ import pytest
 
 from memforest_ray.errors import LLMUnavailable, Overloaded
 from memforest_ray.models.answers import STARVED
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.connections import Endpoint
 from memforest_ray.models.dialects import STOPS
 from memforest_ray.models.permits import Permits
+from memforest_ray.models.usage import Usage
 from memforest_ray.simulation.http import HttpResponse
 from memforest_ray.testing.clock import SeededRandom
 from memforest_ray.testing.endpoint import ScriptedEndpoint, completion, error
@@ -27,7 +28,7 @@ async def test_a_good_answer_with_what_it_cost() -> None:
     }
     async with client(ScriptedEndpoint(HttpResponse.of(answer))) as one:
         assert await one.ask() == ChatReply(
-            {"facts": [1]}, usage=ChatUsage(calls=1, prompt_tokens=12, cached_tokens=8, completion_tokens=3)
+            {"facts": [1]}, usage=Usage(calls=1, prompt_tokens=12, cached_tokens=8, completion_tokens=3)
         )
 
 
@@ -146,7 +147,7 @@ async def test_an_endpoint_without_schemas_is_asked_otherwise_once_and_for_all()
 
     server = ScriptedEndpoint(answer=answer)
     async with client(server) as one:
-        assert (await one.ask()).usage == ChatUsage(calls=2, retries=1, prompt_tokens=10, completion_tokens=5)
+        assert (await one.ask()).usage == Usage(calls=2, retries=1, prompt_tokens=10, completion_tokens=5)
         assert (await one.ask()).usage.calls == 1
         assert [asked["response_format"]["type"] for asked in server.asked] == [
             "json_schema",
@@ -347,7 +348,7 @@ async def test_an_answer_can_be_read_while_it_is_written() -> None:
     """Piece by piece, without what is thought aloud."""
     async with client(ScriptedEndpoint(stream("<th", "ink>hm", "</think>\n", "In ", "Davis", "."))) as one:
         request = ChatRequest("answer", SYSTEM, "where?", None, 64, urgent=True)
-        assert [piece async for piece in one.chat.stream(request)] == ["In ", "Davis", ".", ChatUsage(calls=1)]
+        assert [piece async for piece in one.chat.stream(request)] == ["In ", "Davis", ".", Usage(calls=1)]
 
 
 async def test_a_streamed_answer_tells_what_it_has_cost() -> None:
@@ -357,7 +358,7 @@ async def test_a_streamed_answer_tells_what_it_has_cost() -> None:
     server = ScriptedEndpoint(error(500, "boom"), error(400, "stream_options is not known"), pieces)
     async with client(server) as one:
         *_, usage = [piece async for piece in one.chat.stream(ChatRequest("answer", SYSTEM, "where?", None, 64))]
-        assert usage == ChatUsage(calls=3, retries=2, prompt_tokens=9, cached_tokens=4, completion_tokens=3)
+        assert usage == Usage(calls=3, retries=2, prompt_tokens=9, cached_tokens=4, completion_tokens=3)
         assert [asked.get("stream_options") for asked in server.asked] == [{"include_usage": True}] * 2 + [None]
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from memforest_ray.models.chat import ChatReply, ChatRequest, ChatUsage
+from memforest_ray.models.chat import ChatReply, ChatRequest
 from memforest_ray.models.connections import Connections, Endpoint
 from memforest_ray.models.dialects import STOPS
 from memforest_ray.models.failures import Failure
 from memforest_ray.models.hedging import Hedges
 from memforest_ray.models.openai_chat import OpenAIChat
 from memforest_ray.models.permits import Permits
+from memforest_ray.models.usage import Usage
 from memforest_ray.simulation.http import HttpResponse
 from memforest_ray.testing.clock import ManualClock, SeededRandom
 from memforest_ray.testing.endpoint import ScriptedEndpoint, completion, error
@@ -30,7 +31,7 @@ async def test_an_answer_that_needs_more_than_is_usual_is_asked_for_with_all_it_
         reply = await one.ask(usual=20)
         assert (reply.value, reply.truncated) == ({"facts": [1, 2, 3]}, False)
         assert [asked["max_tokens"] for asked in server.asked] == [20, 64]
-        assert reply.usage == ChatUsage(calls=2, retries=1, prompt_tokens=20, completion_tokens=25)
+        assert reply.usage == Usage(calls=2, retries=1, prompt_tokens=20, completion_tokens=25)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,26 @@ TOLD = (
     ("tomas-3", "2020-09-09", "Tomas", "I work at Brightwater as a surveyor."),
     ("tomas-4", "2022-03-03", "Tomas", "I'm terrified of geese."),
     ("tomas-5", "2021-12-24", "Tomas", "My cat is called Pixel."),
+    # Omar says "we", leaves one job before he has the next, and has things changed rather than new ones.
+    ("omar-home-1", "2018-02-01", "Omar", "I live in Leeds."),
+    ("omar-home-2", "2019-06-10", "Omar", "We relocated to Narvik two weeks ago."),
+    ("omar-work-1", "2018-03-01", "Omar", "I work for Brandt & Co."),
+    ("omar-work-2", "2020-01-05", "Omar", "I quit my job at Brandt & Co. yesterday."),
+    ("omar-work-3", "2020-03-05", "Omar", "I've been hired by Nordlys."),
+    ("omar-wifi-1", "2020-08-07", "Omar", "My wifi password is tulip-7."),
+    ("omar-wifi-2", "2021-08-07", "Omar", "I changed my wifi password to crocus-9."),
+    ("omar-dentist-1", "2018-05-06", "Omar", "My dentist is Dr. Halloran."),
+    ("omar-dentist-2", "2022-05-06", "Omar", "My new dentist is Dr. Petersen."),
+    ("omar-mia-1", "2022-05-02", "Omar", "My girlfriend is called Mia."),
+    ("omar-mia-2", "2023-01-02", "Omar", "Mia and I broke up last month."),
+    ("omar-sara", "2023-06-02", "Omar", "My wife is called Sara."),
+    # Omar's age is told in two ways, and a stay by its first and last day.
+    ("omar-age-1", "2022-06-14", "Omar", "I'm 33 years old."),
+    ("omar-age-2", "2023-06-14", "Omar", "I turned 34 last week."),
+    ("omar-stay", "2023-06-16", "Omar", "From 3 to 7 April I was in hospital."),
+    # Xiaoming tells of a move in the month in which he said where he lives.
+    ("ming-home-1", "2022-01-08", "小明", "我住在北京。"),
+    ("ming-home-2", "2022-02-08", "小明", "我上个月搬到上海了。"),
     # Things that happened, some of them often.
     ("race-2", "2022-05-15", "Lena", "I ran the Harbour Race in 49 minutes today."),
     ("race-1", "2021-05-16", "Lena", "I ran the Harbour Race in 52 minutes today."),

@@ -185,3 +185,29 @@ def test_questions_in_chinese_and_hindi_look_along_chains(memory: Memory) -> Non
 def test_a_question_for_nothing_but_an_attribute(topic: str, no_more: bool) -> None:
     """Subject and attribute alone ask for that chain, whatever else is alike; a word more may mean something else."""
     assert any(asks_no_more(topic, "Bob", attribute) for attribute in ("employer", "residence")) is no_more
+
+
+@pytest.mark.parametrize("order", list(permutations(range(2))))
+def test_a_move_of_a_month_is_after_what_was_said_to_be_so_in_it(memory: Memory, order: tuple[int, ...]) -> None:
+    """On 8 January Bob lived in Boston; that he moved "last month", said in February, was after that day."""
+    moves = (
+        ("h1", "2023-01-08", "Bob lives in Boston", Kind.STATE, "Boston", None),
+        ("h2", "2023-02-08", "Bob moved to Davis", Kind.TRANSITION, "Davis", days("2023-01-01", 31)),
+    )
+    _residence(memory, *(moves[place] for place in order))
+    assert memory.ask("Where does Bob live?")[0].text == "Bob moved to Davis"
+    assert memory.ask("Where did Bob live before?")[0].text == "Bob lives in Boston"
+    assert memory.ask("Where did Bob live before Davis?")[0].text == "Bob lives in Boston"
+
+
+def test_a_move_of_a_month_is_before_what_it_led_to(memory: Memory) -> None:
+    """On 20 January Bob lived in Davis already: he moved between that day and the 8th, on which it was Boston."""
+    _residence(
+        memory,
+        ("h1", "2023-01-08", "Bob lives in Boston", Kind.STATE, "Boston", None),
+        ("h2", "2023-01-20", "Bob lives in Davis", Kind.STATE, "Davis", None),
+        ("h3", "2023-01-25", "Bob lives in Miami", Kind.STATE, "Miami", None),
+        ("h4", "2023-02-08", "Bob moved to Davis", Kind.TRANSITION, "Davis", days("2023-01-01", 31)),
+    )
+    assert memory.ask("Where does Bob live?")[0].text == "Bob lives in Miami"
+    assert memory.ask("Where did Bob live before Davis?")[0].text == "Bob lives in Boston"

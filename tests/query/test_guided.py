@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memforest_ray.effects import carried_out
 from memforest_ray.models.chat import ChatRequest
 from memforest_ray.query.guided import LEVELS_MAX, OPENED_MAX, SHOWN_MAX
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Result
 from memforest_ray.query.search import search_steps
-from memforest_ray.query.steps import Embed, Steps
+from memforest_ray.query.steps import Effect, Embed, Steps
 from memforest_ray.testing.answering import AnsweringChat, silent
 from memforest_ray.testing.memory import Memory, instant, word_vector
 
@@ -54,19 +55,14 @@ def grading(*words: str) -> Callable[[ChatRequest], dict[str, Any]]:
 
 
 def _run(steps: Steps[Result], chat: AnsweringChat, embedded: list[str] | None = None) -> Result:
-    reply: Any = None
-    while True:
-        try:
-            effect = steps.send(reply)
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result
+    def answer(effect: Effect) -> Any:
         if isinstance(effect, Embed):
-            reply = {text: word_vector(text) for text in effect.texts}
             if embedded is not None:
                 embedded.extend(effect.texts)
-        else:
-            reply = chat.reply(effect.requests)  # type: ignore[union-attr]  # a search tells nothing
+            return {text: word_vector(text) for text in effect.texts}
+        return chat.reply(effect.requests)  # type: ignore[union-attr]  # a search tells nothing
+
+    return carried_out(steps, answer)
 
 
 def _ask(memory: Memory, chat: AnsweringChat, text: str, **options: Any) -> Result:
@@ -121,7 +117,7 @@ def test_likeness_decides_where_the_model_fails(filled: Memory, mode: str) -> No
     plain = filled.ask("Bob and the golden kayak")
     assert [hit.text for hit in failed] == [hit.text for hit in plain]
     what = "rank" if mode == "llm" else "plan"
-    assert failed.trace.fallbacks == (f"the model did not {what} (the server is down): likeness decided",)
+    assert failed.trace.fallbacks == (f"the model could not {what} (the server is down): likeness decided instead",)
     assert failed.trace.usage.calls == 1
 
 
@@ -276,7 +272,7 @@ def test_a_rerank_that_fails_changes_nothing(filled: Memory) -> None:
     """The trace says so."""
     result = _ask(filled, AnsweringChat(silent), "What did Bob see?", rerank=True)
     assert [hit.text for hit in result] == [hit.text for hit in filled.ask("What did Bob see?")]
-    assert result.trace.fallbacks == ("the model did not rerank (the server is down): scores decided",)
+    assert result.trace.fallbacks == ("the model could not rerank (the server is down): ranked by score instead",)
 
 
 def test_a_rerank_of_whole_trees_orders_the_trees(filled: Memory) -> None:
@@ -299,7 +295,7 @@ def test_whole_trees_come_as_they_were_recalled_where_the_model_fails(filled: Me
     plain = filled.ask("What did Ann count?", expand="complete")
     failed = _ask(filled, AnsweringChat(silent), "What did Ann count?", expand="complete", rerank=True)
     assert failed.hits == plain.hits
-    assert failed.trace.fallbacks == ("the model did not rerank (the server is down): scores decided",)
+    assert failed.trace.fallbacks == ("the model could not rerank (the server is down): ranked by score instead",)
 
 
 def test_what_models_were_asked_is_told_by_what_they_did(filled: Memory) -> None:

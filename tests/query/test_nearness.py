@@ -19,6 +19,7 @@ from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.search import search
 from memforest_ray.query.temporal import TimeReading, read_time, within
+from memforest_ray.testing.graphs import without_graphs
 from memforest_ray.testing.synthetic import Synthetic, load_synthetic, questions, synthetic
 
 RULES = GraphRules(tree_rows_min=256, forest_rows_min=256)
@@ -82,7 +83,7 @@ def test_a_part_says_of_itself_what_the_whole_says_of_it(version: Version, made:
 
 def test_the_best_of_the_whole_is_in_the_part(version: Version, made: Synthetic) -> None:
     """Of fifty questions nearly all hits are those of a search of everything, with nearly the same scores."""
-    plain = version.index.with_graphs(version.index.graphs.__class__())
+    plain = without_graphs(version.index)
     same = total = 0
     for text, vector in _asked(made, 50):
         near = search(version, QueryRequest(text), vector)
@@ -123,7 +124,7 @@ def _may_narrow(version: Version, request: QueryRequest) -> bool:
 @pytest.mark.usefixtures("small")
 def test_all_of_a_time_that_is_named_is_looked_at(version: Version, made: Synthetic) -> None:
     """What was said then, or told to have happened then; so hits are those of a search of everything."""
-    plain = replace(version, index=version.index.with_graphs(version.index.graphs.__class__()))
+    plain = replace(version, index=without_graphs(version.index))
     same = total = 0
     for text, vector in _asked(made, 20):
         request = QueryRequest(f"{text[:-1]} on 12 November 2020?")
@@ -168,7 +169,7 @@ def test_of_a_state_all_is_looked_at(
     assert set(told) <= set(wider.corpus.statements.facts)
     assert widened(wider, vector, states) is wider
     assert widened(inquiry, vector, frozenset()) is inquiry
-    plain = replace(version, index=version.index.with_graphs(version.index.graphs.__class__()))
+    plain = replace(version, index=without_graphs(version.index))
     near, everything = (search(each, QueryRequest(text), vector) for each in (version, plain))
     assert near == everything or share > 0.5
     singled_out = [(hit.fact_id, hit.note) for hit in everything if hit.note]
@@ -180,7 +181,7 @@ def test_of_a_state_all_is_looked_at(
 
 def test_without_graphs_everything_is_looked_at(version: Version) -> None:
     """Of a small forest, and of a question whose script the embedder does not know."""
-    plain = version.index.with_graphs(version.index.graphs.__class__())
+    plain = without_graphs(version.index)
     assert not _may_narrow(replace(version, index=plain), QueryRequest.of("What did Bob say about tea?"))
     unknown = inquire(version, QueryRequest.of("What did Bob say about tea?"), None)
     assert len(unknown.corpus.statements.facts) == len(version.facts)
@@ -191,7 +192,7 @@ def test_nodes_are_as_like_one_by_one(version: Version, made: Synthetic) -> None
     """As their vectors are, whichever way they are asked for."""
     ((text, vector),) = _asked(made, 1)
     near = inquire(version, QueryRequest(text), vector)
-    plain = version.index.with_graphs(version.index.graphs.__class__())
+    plain = without_graphs(version.index)
     whole = inquire(replace(version, index=plain), QueryRequest(text), vector)
     rows = version.index.roots[:50]
     assert not near.nodes.complete

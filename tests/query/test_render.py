@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memforest_ray.facts.remembered import without_remembered
+from memforest_ray.query.answer import answer
 from memforest_ray.query.render import line, tokens
 from memforest_ray.testing.memory import Memory, days
 
@@ -24,10 +26,11 @@ def test_a_line_has_speaker_text_and_both_times(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("", 0), ("bees", 1), ("bees!", 2), ("我住在杭州", 5), ("मधुमक्खी", 8), ("ab蜜", 2)]
+    ("text", "expected"),
+    [("", 0), ("bees", 1), ("bees!", 2), ("我住在杭州", 5), ("मधुमक्खी", 8), ("ab蜜", 2), ("🐝🐝", 6)],
 )
 def test_tokens_are_never_too_few(text: str, expected: int) -> None:
-    """Four Latin letters are one; a letter of another script is one by itself."""
+    """Four Latin letters are one; a letter of another script is one by itself, an emoji three."""
     assert tokens(text) == expected
 
 
@@ -35,3 +38,14 @@ def test_tokens_are_never_too_few(text: str, expected: int) -> None:
 def test_more_text_is_not_less_tokens(one: str, other: str) -> None:
     """A budget that holds two lines holds each."""
     assert max(tokens(one), tokens(other)) <= tokens(one + other) <= tokens(one) + tokens(other)
+
+
+def test_what_is_rendered_is_known_as_remembered() -> None:
+    """Fed back in a turn it is no new statement: neither evidence nor an answer, of facts and of dialogue."""
+    memory = Memory()
+    memory.told("s1", "2023-05-08", "Bob keeps bees", event=days("2021-04-01", 30))
+    memory.told("s2", None, "Bob sold the hive")
+    for question in ("bees", "hive"):
+        found = memory.ask(question)
+        assert without_remembered("\n".join(map(line, found)).replace("\nBob: ", " ")) == ""
+        assert without_remembered(answer(found, question).text) == ""

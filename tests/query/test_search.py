@@ -170,6 +170,16 @@ def test_a_token_budget_bounds_the_texts(memory: Memory) -> None:
     assert kitchen.ask("Bob kayak", token_budget=1).reason is EmptyReason.FILTERED
 
 
+def test_where_the_best_is_too_long_a_shorter_one_stands_for_it(memory: Memory) -> None:
+    """A budget that holds any hit is not answered with none."""
+    memory.told("s1", "2023-05-08", "Bob keeps a kayak " + "that is painted in many colours " * 12, speaker="Bob")
+    memory.told("s2", "2023-05-09", "Bob sold a kayak", speaker="Bob")
+    long, short = list(memory.ask("Bob kayak painted in many colours", kind="fact"))[:2]
+    assert tokens(line(long)) > 60 > tokens(line(short))
+    hits = memory.ask("Bob kayak painted in many colours", kind="fact", token_budget=60)
+    assert [hit.text for hit in hits] == ["Bob sold a kayak"]
+
+
 def test_complete_expansion_gives_whole_trees(memory: Memory) -> None:
     """The best tree with all its leaves in order of time, whatever k hits would have been."""
     for day, word in enumerate(SMALL_TALK, start=1):

@@ -105,9 +105,11 @@ def test_unknown_times_meet_nothing() -> None:
 
 
 def test_an_interval_is_read_by_its_days() -> None:
-    """The last day, not the first after it; open ends as dots."""
+    """The last day, not the first after it; where one end is open, the other."""
     assert span_text(instant("2023-01-01"), instant("2023-02-01")) == "2023-01-01 to 2023-01-31"
-    assert span_text(None, None) == "... to ..."
+    assert span_text(None, None) == "any time"
+    assert span_text(instant("2023-03-01"), None) == "2023-03-01 or later"
+    assert span_text(None, instant("2023-03-01")) == "2023-02-28 or earlier"
 
 
 @given(st.text(max_size=200))

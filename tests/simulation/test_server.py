@@ -25,12 +25,12 @@ from memforest_ray.facts.sessions import Session, Turn, admit
 from memforest_ray.facts.verdicts import Pair, Question
 from memforest_ray.ids import AtomId, NodeId, ScopeId
 from memforest_ray.models.backend import Backend
-from memforest_ray.models.chat import ChatUsage
 from memforest_ray.models.prompts.answer import ANSWER, REFUSAL
 from memforest_ray.models.prompts.extract import EXTRACT
 from memforest_ray.models.prompts.plan import PLAN
 from memforest_ray.models.prompts.prompt import tokens_of
 from memforest_ray.models.prompts.rank import RANK
+from memforest_ray.models.usage import Usage
 from memforest_ray.simulation.faults import Faults, parse_rates
 from memforest_ray.simulation.http import HttpServer
 from memforest_ray.simulation.server import MODEL, SimulatedServer, Workload
@@ -95,7 +95,7 @@ async def check_same_facts(sessions: Sequence[Session], workload: Workload = AT_
         assert [[told(candidate) for candidate in each.candidates] for each in found] == [
             [told(candidate) for candidate in each.candidates] for each in expected
         ]
-        assert sum(each.completion_tokens for each in found) == one.stats["completion_tokens"]
+        assert sum(each.usage.completion_tokens for each in found) == one.stats["completion_tokens"]
         return one.stats
 
 
@@ -166,7 +166,7 @@ async def test_plans_grades_and_answers_by_shared_words() -> None:
         {"text": REFUSAL},
     ]
     assert ("".join(map(str, pieces)), len(pieces) > 5) == ("Bob lives in Davis. [2]", True)
-    assert isinstance(usage, ChatUsage)
+    assert isinstance(usage, Usage)
     assert replace(usage, cached_tokens=0) == replies[2].usage
 
 
@@ -223,7 +223,7 @@ async def test_faults_are_overcome(kind: str) -> None:
     async with simulated(faults=f"{kind}=0.5", seed=3) as one:
         found = await ModelExtractor(one.backend.of("extract")).extract(cells)
         assert one.stats["faults"][kind] > 0
-        assert sum(each.calls for each in found) == one.stats["chat_calls"]
+        assert sum(each.usage.calls for each in found) == one.stats["chat_calls"]
     assert all(each.answered for each in found)
     assert all(bool(each.candidates) == (each.failure is None) for each in found)
     assert sum(each.failure is None for each in found) >= 3

@@ -125,6 +125,6 @@ async def test_a_store_that_refuses_every_write_is_unavailable() -> None:
     """After a few tries, in words of this library."""
     store = MemoryStore()
     refusing = FaultyStore(store, lambda call: Fault.CONFLICT if call.verb == "create" else None)
-    with pytest.raises(StoreUnavailable, match="refused 4 writes that nothing stood in the way of"):
+    with pytest.raises(StoreUnavailable, match="refused 4 writes without a conflict"):
         await probe(refusing, SeededRandom())
     assert await contents(store) == {}

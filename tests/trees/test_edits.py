@@ -9,18 +9,17 @@ from immutables import Map
 
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import CellId, ItemId, ScopeId, SessionId
+from memforest_ray.testing.trees import check_tree, load_trees, placements_of
 from memforest_ray.trees.edits import (
     ForestEdit,
     Placements,
     Trees,
-    load_trees,
-    placements_of,
     plan_edits,
     session_moves,
     tree_row,
 )
 from memforest_ray.trees.routing import Move, Moves
-from memforest_ray.trees.tree import Leaf, Node, check_tree, node_row, order_key
+from memforest_ray.trees.tree import Leaf, Node, node_row, order_key
 
 FANOUTS = {"session": 4, "entity": 8, "scene": 8}
 BOB, REX, S1 = ScopeId("entity:bob"), ScopeId("entity:rex"), ScopeId("session:s1")

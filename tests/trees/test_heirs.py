@@ -174,7 +174,9 @@ def test_it_stays_when_what_is_below_it_has_been_written() -> None:
     held = {node.id: Summary("stands in", "", "select", stale=True) for node in below}
     held[top.id] = Summary(OLD, "h", "model", stale=True, also=mentions(100), inherited=True)
     plan = RefreshPlan([(BOB, node) for node in made.nodes()], summaries=held, model=MODEL, recent=0)
-    plan.give_up("no answer")
+    while requests := plan.ready():
+        for request in requests:
+            plan.failed(request.node_id, "no answer")
     own = plan.results()[top.id]
     assert (own.text, own.also, own.inherited, own.inputs != "h") == (OLD, mentions(100), True, True)
 

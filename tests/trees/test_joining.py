@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memforest_ray.ids import ItemId, ScopeId, SessionId
-from memforest_ray.trees.tree import Leaf, MemTree, Node, check_tree, order_key
+from memforest_ray.testing.trees import check_tree
+from memforest_ray.trees.tree import Leaf, MemTree, Node, order_key
 
 SCOPE = ScopeId("entity:bob")
 FANOUTS = (3, 4, 5, 8)

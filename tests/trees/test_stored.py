@@ -7,7 +7,8 @@ import pytest
 
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, ScopeId, SessionId
-from memforest_ray.trees.edits import load_trees, placements_of, tree_row
+from memforest_ray.testing.trees import load_trees, placements_of
+from memforest_ray.trees.edits import tree_row
 from memforest_ray.trees.nodes import Leaf, OrderKey, node_row, order_key
 from memforest_ray.trees.stored import StoredForest, StoredTree
 from memforest_ray.trees.tree import MemTree

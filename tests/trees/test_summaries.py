@@ -244,13 +244,16 @@ def test_a_single_long_leaf_is_bounded_too() -> None:
     assert plan_of(over_one(SUMMARY_CHARS_MAX + 1), summaries={}, model=MODEL).ready() != []
 
 
-def test_giving_up_leaves_a_complete_refresh() -> None:
-    """Whatever is open gets a stand-in; every node has a summary, all of them stale."""
+def test_a_refresh_that_fails_is_complete() -> None:
+    """Whatever is open gets a stand-in; every node has a summary, all of them stale but what was answered."""
     big = tree(range(32))
     plan = plan_of(nodes(big), summaries={}, model=MODEL)
-    first = plan.ready()[0]
+    first, *asked = plan.ready()
     plan.done(first.node_id, text_for(first))
-    plan.give_up("no time")
+    while asked:
+        for request in asked:
+            plan.failed(request.node_id, "no time")
+        asked = plan.ready()
     assert plan.finished
     assert plan.ready() == []
     results = plan.results()
@@ -289,7 +292,7 @@ async def test_selection_summarises_without_a_model() -> None:
     [reply, short] = await summarizer.summarise([request, replace(request, chars_max=250)])
     assert reply.text is not None
     assert short.text is not None
-    assert (reply.node_id, reply.failure, reply.calls) == (request.node_id, None, 0)
+    assert (reply.node_id, reply.failure, reply.usage.calls) == (request.node_id, None, 0)
     assert len(short.text) <= 250 < len(reply.text) <= SUMMARY_CHARS_MAX
     assert set(reply.text.splitlines()) <= {line for text in request.texts for line in text.splitlines()}
     assert (summarizer.model, summarizer.source) == ("select-1", "select")

@@ -3,6 +3,7 @@
 from memforest_ray.ids import NodeId, ScopeId
 from memforest_ray.models.chat import ChatReply
 from memforest_ray.models.prompts.summarise import SUMMARISE
+from memforest_ray.models.usage import Usage
 from memforest_ray.testing.chat import ScriptedChat, cut, says, unusable
 from memforest_ray.trees.summaries import SummaryReply, SummaryRequest
 from memforest_ray.trees.summarising import ModelSummarizer, node_text
@@ -25,7 +26,9 @@ async def test_summaries_in_order_with_what_they_cost() -> None:
     assert (
         await ModelSummarizer(chat).for_owner("me").summarise([REQUEST, REQUEST])
         == [
-            SummaryReply(NodeId("n1"), "Davis, then Miami.\nNow Miami.", calls=1, prompt_tokens=10, completion_tokens=5)
+            SummaryReply(
+                NodeId("n1"), "Davis, then Miami.\nNow Miami.", usage=Usage(1, prompt_tokens=10, completion_tokens=5)
+            )
         ]
         * 2
     )
@@ -35,21 +38,21 @@ async def test_summaries_in_order_with_what_they_cost() -> None:
 async def test_what_is_no_summary_is_asked_for_once_more() -> None:
     """Then it has failed, with the reason, and something else stands in."""
     (reply,) = await ModelSummarizer(ScriptedChat(says(summary=""), unusable("odd"))).summarise([REQUEST])
-    assert (reply.text, reply.failure, reply.calls) == (None, "odd", 2)
+    assert (reply.text, reply.failure, reply.usage.calls) == (None, "odd", 2)
 
 
 async def test_a_summary_that_is_cut_off_is_asked_for_at_half_the_length() -> None:
     """Never the same question again."""
     chat = ScriptedChat(cut(), says(summary="Miami."))
     (reply,) = await ModelSummarizer(chat).summarise([REQUEST])
-    assert (reply.text, reply.calls) == ("Miami.", 2)
+    assert (reply.text, reply.usage.calls) == ("Miami.", 2)
     assert chat.asked[1].text.startswith("At most 400 characters.")
 
 
 async def test_a_summary_that_is_cut_off_twice_has_failed() -> None:
     """A part of a sentence is no summary."""
     (reply,) = await ModelSummarizer(ScriptedChat(cut())).summarise([REQUEST])
-    assert (reply.text, reply.failure, reply.calls) == (None, "the answer was cut off at its limit", 2)
+    assert (reply.text, reply.failure, reply.usage.calls) == (None, "the answer was cut off at its limit", 2)
 
 
 async def test_nobody_summarises() -> None:

@@ -14,13 +14,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from memforest_ray.errors import CorruptState
 from memforest_ray.ids import ItemId, ScopeId, SessionId
+from memforest_ray.testing.trees import check_tree
 from memforest_ray.trees.tree import (
     UNKNOWN_MS,
     Edit,
     Leaf,
     MemTree,
     Node,
-    check_tree,
     node_row,
     order_key,
     rebuild,

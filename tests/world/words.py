@@ -8,6 +8,7 @@ from memforest_ray.facts.atoms import atom_id
 from memforest_ray.facts.candidates import Candidate, CellInput, Extraction, Kind, Mention
 from memforest_ray.facts.sessions import Session, Turn
 from memforest_ray.ids import CellId, SessionId
+from memforest_ray.models.usage import Usage
 from tests.world.states import Place, State, told_by
 
 __all__ = ["TinyExtractor", "correction", "difference", "fact_id", "places_in", "session", "word"]
@@ -61,8 +62,8 @@ class TinyExtractor:
 
     def _found(self, cell: CellInput) -> Extraction:
         if self._failing():
-            return Extraction(cell.cell_id, failure="no answer", calls=1)
-        return Extraction(cell.cell_id, tuple(_told(cell)), calls=1)
+            return Extraction(cell.cell_id, failure="no answer", usage=Usage(1))
+        return Extraction(cell.cell_id, tuple(_told(cell)), usage=Usage(1))
 
 
 def _told(cell: CellInput) -> Iterable[Candidate]:

@@ -37,6 +37,7 @@ from memforest_ray.testing.loop import Rates, SeededLoop
 from memforest_ray.testing.models import HashEmbedder
 from memforest_ray.testing.store import FaultyStore, seeded
 from memforest_ray.trees.summaries import SelectionSummarizer
+from tests.seeds import by_hand
 from tests.world.chronicle import Chronicle, Town
 from tests.world.deeds import NAMES, Deed, Draw
 from tests.world.home import Home
@@ -438,20 +439,6 @@ def run(seed: int, **planted: float) -> tuple[list[str], Counter[str]]:
     return world.run(), world.reached
 
 
-def _main(first: int, seeds: int) -> int:
-    reached: Counter[str] = Counter()
-    failed = 0
-    for seed in range(first, first + seeds):
-        wrong, got = run(seed)
-        reached += got
-        failed += bool(wrong)
-        if wrong:
-            sys.stdout.write(f"{replay(seed)}\n  " + "\n  ".join(wrong) + "\n")
-            sys.stdout.flush()
-    sys.stdout.write(f"{seeds} seeds, {failed} failed\n")
-    sys.stdout.writelines(f"  {name}: {number}\n" for name, number in sorted(reached.items()))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(_main(int(sys.argv[1]), int(sys.argv[2])))
+    first, seeds = map(int, sys.argv[1:])
+    sys.exit(by_hand(run, replay, range(first, first + seeds)))

@@ -20,24 +20,35 @@ from memforest_ray.facts.periods import (
     weekend,
     year,
 )
+from memforest_ray.facts.phrases.holidays import holiday
 from memforest_ray.facts.phrases.phrase import Annual, Setting
 from memforest_ray.facts.phrases.vocabulary import (
     ALSO_WORDS,
-    HOLIDAYS,
     MONTHS,
     ORDINALS,
     WEEKDAYS,
     absolute,
+    century_of,
+    day_of,
     is_capital,
     month_of,
     nearest_day,
     open_ended,
     opens_sentence,
+    refined,
     relative,
     year_of,
 )
 
-__all__ = ["DATES"]
+__all__ = ["DATES", "nth_of"]
+
+
+def _year_said(found: re.Match[str]) -> int:
+    """The year of a pattern that has one."""
+    number = year_of(found)
+    assert number is not None, "the pattern matches with a year only"
+    return number
+
 
 # Days of a month.
 
@@ -57,8 +68,8 @@ def _day_of_month(found: re.Match[str], setting: Setting, day_first: bool) -> Pe
         return None
     number, year_number = month_of(found), year_of(found)
     if year_number is not None:
-        return day(date(year_number, number, int(found["day"])))
-    return day(nearest_day(setting.today, number, int(found["day"]), future=setting.future(found)))
+        return day(date(year_number, number, day_of(found)))
+    return day(nearest_day(setting.today, number, day_of(found), future=setting.future(found)))
 
 
 def _day_first(found: re.Match[str], setting: Setting) -> Period | None:
@@ -70,18 +81,34 @@ def _month_first(found: re.Match[str], setting: Setting) -> Period | None:
 
 
 def _annual_day_first(found: re.Match[str]) -> Annual | None:
-    return Annual(month_of(found), int(found["day"])) if _is_day(found, True) else None
+    return Annual(month_of(found), day_of(found)) if _is_day(found, True) else None
 
 
 def _annual_month_first(found: re.Match[str]) -> Annual | None:
-    return Annual(month_of(found), int(found["day"])) if _is_day(found, False) else None
+    return Annual(month_of(found), day_of(found)) if _is_day(found, False) else None
 
 
-def _days_of_month(found: re.Match[str], setting: Setting) -> Period:
+def _adjoin(found: re.Match[str]) -> bool:
+    """Whether "and" joins days to a range: "between 3 and 7 April", "5 and 6 May", not "5 and 9 May"."""
+    return "between" in found[0].lower() or int(found["last"]) == int(found["day"]) + 1
+
+
+def _days_of_month(found: re.Match[str], setting: Setting) -> Period | None:
     number, year_number = month_of(found), year_of(found)
+    sure = bool(year_number) or found["month"].lower() not in ALSO_WORDS or is_capital(found, "month")
+    if not sure or (" and " in found[0].lower() and not _adjoin(found)):
+        return None
     if year_number is None:
-        year_number = nearest_day(setting.today, number, int(found["day"]), future=setting.future(found)).year
-    return span(date(year_number, number, int(found["day"])), date(year_number, number, int(found["last"])))
+        year_number = nearest_day(setting.today, number, day_of(found), future=setting.future(found)).year
+    return span(date(year_number, number, day_of(found)), date(year_number, number, int(found["last"])))
+
+
+def _annual_days(found: re.Match[str]) -> Annual | None:
+    """Of several days of a month the month: they lie in it."""
+    return Annual(month_of(found), None) if is_capital(found, "month") or month_of(found) != _MAY else None
+
+
+_MAY: Final = 5
 
 
 def _numeric(found: re.Match[str], _: Setting) -> Period:
@@ -97,7 +124,7 @@ def _slashed(found: re.Match[str], _: Setting) -> Period | None:
 
 
 def _day_of_this_month(found: re.Match[str], setting: Setting) -> Period | None:
-    number, future = int(found["day"]), setting.future(found)
+    number, future = day_of(found), setting.future(found)
     for away in (0, 1, 2) if future else (0, -1, -2):
         near = month_from(setting.today, away)
         if number > near.last.day:
@@ -111,23 +138,8 @@ def _day_of_this_month(found: re.Match[str], setting: Setting) -> Period | None:
 # Months, seasons, years, decades.
 
 
-def _part_of(whole: Period, part: str) -> Period:
-    """Early, mid or late: the first, second or last third."""
-    third = timedelta(((whole.last - whole.first).days + 1) // 3)
-    if "early" in part or "start" in part or "begin" in part:
-        return span(whole.first, whole.first + third - timedelta(1))
-    if "mid" in part:
-        return span(whole.first + third, whole.last - third)
-    return span(whole.last - third + timedelta(1), whole.last)
-
-
-def _refine(whole: Period, found: re.Match[str]) -> Period:
-    part = found.groupdict().get("part")
-    return _part_of(whole, part.lower()) if part else whole
-
-
 def _month_of_year(found: re.Match[str], _: Setting) -> Period:
-    return _refine(month(int(found["year"]), month_of(found)), found)
+    return refined(month(_year_said(found), month_of(found)), found)
 
 
 def _is_month(found: re.Match[str]) -> bool:
@@ -147,7 +159,7 @@ def _bare_month(found: re.Match[str], setting: Setting) -> Period | None:
     if not _is_month(found):
         return None
     whole = nearest_month(setting.today, month_of(found), future=setting.future(found))
-    return open_ended(_refine(whole, found), found, setting.today)
+    return open_ended(refined(whole, found), found, setting.today)
 
 
 def _annual_month(found: re.Match[str]) -> Annual | None:
@@ -157,11 +169,11 @@ def _annual_month(found: re.Match[str]) -> Annual | None:
 def _part_of_month(found: re.Match[str], setting: Setting) -> Period | None:
     if found["month"].lower() in ALSO_WORDS and not is_capital(found, "month"):
         return None
-    return _refine(nearest_month(setting.today, month_of(found), future=setting.future(found)), found)
+    return refined(nearest_month(setting.today, month_of(found), future=setting.future(found)), found)
 
 
 def _season_of_year(found: re.Match[str], _: Setting) -> Period:
-    return _refine(season(int(found["year"]), found["season"].lower()), found)
+    return refined(season(_year_said(found), found["season"].lower()), found)
 
 
 def _bare_season(found: re.Match[str], setting: Setting) -> Period:
@@ -169,22 +181,53 @@ def _bare_season(found: re.Match[str], setting: Setting) -> Period:
 
 
 def _bare_year(found: re.Match[str], setting: Setting) -> Period:
-    return open_ended(year(int(found["year"])), found, setting.today)
+    return open_ended(year(_year_said(found)), found, setting.today)
 
 
 def _part_of_year(found: re.Match[str], _: Setting) -> Period:
-    return _refine(year(int(found["year"])), found)
+    return refined(year(_year_said(found)), found)
 
 
 def _years(found: re.Match[str], _: Setting) -> Period | None:
-    first, last = year(int(found["year"])), year(int(found["last"]))
+    first, last = year(_year_said(found)), year(int(found["last"]))
     return span(first.first, last.last) if first.first < last.first else None
 
 
 def _decade(found: re.Match[str], _: Setting) -> Period:
-    digits = found["decade"]
-    first = int(digits) if len(digits) == 4 else int(digits) + (1900 if int(digits) >= 30 else 2000)
-    return _refine(decade(first), found)
+    digits = found["decade"].lower()
+    if digits in _DECADES:
+        return refined(decade(_DECADES[digits]), found)
+    first = int(digits) if len(digits) == 4 else century_of(int(digits))
+    hundred = len(digits) == 4 and first < 2000 and first % 100 == 0  # "the 1800s"
+    return refined(span(year(first).first, year(first + 99).last) if hundred else decade(first), found)
+
+
+_DECADES: Final = {
+    "forties": 1940,
+    "fifties": 1950,
+    "sixties": 1960,
+    "seventies": 1970,
+    "eighties": 1980,
+    "nineties": 1990,
+}
+
+
+def _part_of_year_numbered(found: re.Match[str], setting: Setting) -> Period:
+    """A quarter or half of a year: three or six months."""
+    place, months = ORDINALS.get(found["nth"].lower()), 12 // _PARTS[found["unit"].lower()]
+    place = int(found["nth"]) - 1 if place is None else place % (12 // months)
+    number = year_of(found) or setting.today.year
+    return span(month(number, place * months + 1).first, month(number, place * months + months).last)
+
+
+_PARTS: Final = {"quarter": 4, "q": 4, "half": 2, "h": 2}
+
+
+def _half_of_month(found: re.Match[str], setting: Setting) -> Period:
+    number, said = month_of(found), year_of(found)
+    whole = month(said, number) if said else nearest_month(setting.today, number, future=setting.future(found))
+    first = ORDINALS[found["nth"].lower()] == 0
+    return span(whole.first, whole.first.replace(day=15)) if first else span(whole.first.replace(day=16), whole.last)
 
 
 def _months(found: re.Match[str], setting: Setting) -> Period | None:
@@ -201,6 +244,11 @@ def _nth(found: re.Match[str], setting: Setting) -> Period | None:
     number = month_of(found)
     said = year_of(found)
     whole = month(said, number) if said else nearest_month(setting.today, number, future=setting.future(found))
+    return nth_of(whole, found)
+
+
+def nth_of(whole: Period, found: re.Match[str]) -> Period:
+    """The week, weekend or weekday of a month that was said; IndexError when it has none."""
     place, unit = ORDINALS[found["nth"].lower()], found["unit"].lower()
     if unit == "week":
         return _nth_week(whole, place)
@@ -220,14 +268,15 @@ def _nth_week(whole: Period, place: int) -> Period:
 
 
 def _holiday(found: re.Match[str], setting: Setting) -> Period | None:
-    number, day_number = HOLIDAYS[" ".join(found["holiday"].lower().replace("’", "'").split())]
-    if found["year"]:
-        return day(date(int(found["year"]), number, day_number))
-    which = (found["which"] or "").lower()
-    if not which:
-        return None
-    future = which in ("next", "this") and setting.future(found)
-    return day(nearest_day(setting.today, number, day_number, future=future or which == "next"))
+    name = " ".join(found["holiday"].lower().replace("’", "'").split())
+    said, which = year_of(found), (found["which"] or "").lower()
+    if said is not None:
+        return day(holiday(name, said))
+    future = which == "next" or (which != "last" and setting.future(found))
+    years = range(setting.today.year, setting.today.year + (2 if future else -2), 1 if future else -1)
+    days = [holiday(name, number) for number in years]
+    near = next(each for each in days if (each >= setting.today if future else each <= setting.today))
+    return day(near).until(setting.today) if which == "since" else day(near)
 
 
 DATES: Final = (
@@ -248,13 +297,41 @@ DATES: Final = (
         _month_first,
         _annual_month_first,
     ),
-    absolute(r"\b(?:from )?(?:the )?{day}{to}(?:the )?{last_day} (?:of )?{month},? {year}", _days_of_month),
-    absolute(r"\b(?:from )?{month} {day}{to}{last_day},? {year}", _days_of_month),
+    absolute(
+        r"\b(?:(?:from|between) )?(?:the )?{day}(?:{to}| and )(?:the )?{last_day} (?:of )?{month},? {year}",
+        _days_of_month,
+    ),
+    absolute(r"\b(?:(?:from|between) )?{month} {day}(?:{to}| and ){last_day},? {year}", _days_of_month),
+    relative(
+        r"\b(?:(?:from|between) )?(?:the )?{day}(?:{to}| and )(?:the )?{last_day} (?:of )?{month}(?P<year>)"
+        r"(?!,?\s{0,3}\d{4})",
+        _days_of_month,
+        _annual_days,
+    ),
+    relative(
+        r"\b(?:(?:from|between) )?{month} (?:the )?{day}(?:{to}| and )(?:the )?{last_day}\b(?P<year>)"
+        r"(?![-/:.,]?\d|,?\s{0,3}(?:1[5-9]|20)\d\d|\s(?:{any_month}))",
+        _days_of_month,
+        _annual_days,
+    ),
     relative(
         r"\b(?:on|by|until|since) the (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b"
         r"(?= (?:and|at|we|i|with|to|for|because|when)\b|\s{0,2}(?:[.,!?;)]|$))",
         _day_of_this_month,
     ),
+    absolute(r"\b{dated}(?:the )?{ordinal} (?:day )?of {month},? (?:of )?{year}", _day_first),
+    relative(
+        r"\b{dated}(?:the )?{ordinal} (?:day )?of {month}(?P<year>)(?!,?\s{0,3}\d{4})",
+        _day_first,
+        _annual_day_first,
+    ),
+    relative(
+        r"\b{dated}{month} (?:the )?{ordinal}(?P<year>)(?=\s{0,3}(?:[.,!?;)]|$|(?:and|we|i|at|in|when|was|is)\b))"
+        r"(?!,?\s{0,3}\d{4})",
+        _month_first,
+        _annual_month_first,
+    ),
+    absolute(r"\b{dated}{month} (?:the )?{ordinal},? (?:of )?{year}", _month_first),
     # Months.
     absolute(r"\b(?:{part})?{month},? (?:of )?(?:in )?{year}", _month_of_year),
     relative(
@@ -283,8 +360,23 @@ DATES: Final = (
     absolute(r"\b{part}(?:of )?{recent_year}", _part_of_year),
     absolute(r"\b(?:(?:from|between) )?{recent}(?:{to}| and )(?P<last>(?:19|20)\d\d)\b(?![-/.,:]?\d)", _years),
     absolute(r"\b(?:in |during )?the (?:{part})?['’]?(?P<decade>(?:1[89]|20)\d0|\d0)['’]?s\b", _decade),
+    absolute(
+        r"\b(?:in|during|from|since|until|of|back in) the (?:{part})?"
+        r"(?P<decade>forties|fifties|sixties|seventies|eighties|nineties)\b",
+        _decade,
+    ),
+    absolute(r"\b{nth} (?P<unit>half|quarter) of (?:the year )?{year}", _part_of_year_numbered),
+    absolute(r"\b(?P<unit>q)(?P<nth>[1-4]),?(?: of)? {year}", _part_of_year_numbered),
+    absolute(r"\b(?P<unit>h)(?P<nth>[12]),?(?: of)? {year}", _part_of_year_numbered),
+    absolute(r"\bthe (?P<nth>first|second) (?P<unit>half) of {month},? (?:of )?{year}", _half_of_month),
+    relative(r"\bthe (?P<nth>first|second) (?P<unit>half) of {month}(?P<year>)(?!,? \d)", _half_of_month),
     # Holidays.
     absolute(r"\b(?P<which>){holiday},? (?:in |of )?{year}", _holiday),
-    relative(r"\b(?P<which>last|this|next|on|at|for|over) {holiday}(?P<year>)(?! (?:in |of )?\d{4})", _holiday),
+    relative(
+        r"\b(?P<which>last|this|next|on|at|for|over|since|before|after|by|until|around) {holiday}(?P<year>)"
+        r"(?: (?:day|night|morning|evening)\b)?(?!,? (?:in |of )?\d{4}|['’]?\w)",
+        _holiday,
+    ),
+    relative(r"\b(?P<which>){holiday}(?P<year>) (?:night|morning|evening)\b", _holiday),
 )
 """All of them."""

@@ -7,12 +7,20 @@ import re
 from datetime import date, timedelta
 from typing import Final
 
-from memforest_ray.facts.periods import Period, day, month, month_from, nearest_month, week, year
-from memforest_ray.facts.phrases.phrase import Annual, Phrase, Setting, ago
+from memforest_ray.facts.periods import Period, day, month, month_from, nearest_month, week, weekday_from, year
+from memforest_ray.facts.phrases.phrase import Annual, Phrase, Setting, ago, ahead
 
 __all__ = ["HINDI"]
 
+_WEEKDAYS: Final = {
+    name: number
+    for number, names in enumerate(
+        (("सोमवार",), ("मंगलवार",), ("बुधवार",), ("गुरुवार", "बृहस्पतिवार"), ("शुक्रवार",), ("शनिवार",), ("रविवार", "इतवार"))
+    )
+    for name in names
+}
 _UNITS: Final = {
+    "मिनट": "minute", "घंटा": "hour", "घंटे": "hour", "घण्टे": "hour", "घंटों": "hour",
     "दिन": "day", "दिनों": "day",
     "हफ्ते": "week", "हफ़्ते": "week", "हफ्तों": "week", "हफ़्तों": "week", "सप्ताह": "week",
     "महीने": "month", "महीनों": "month", "महिने": "month", "माह": "month",
@@ -59,11 +67,23 @@ def _today(_: re.Match[str], setting: Setting) -> Period:
     return day(setting.today)
 
 
-def _kal(found: re.Match[str], setting: Setting) -> Period | None:
+def _direction(found: re.Match[str], setting: Setting) -> int:
+    """1 where the verb of the sentence lies in the future, -1 in the past, 0 where nothing says so."""
     after = re.split(r"[।.!?\n]", setting.text[found.end() : found.end() + 120], maxsplit=1)[0]
     if _FUTURE_VERB.search(after):
-        return day(setting.today + timedelta(1))
-    return day(setting.today - timedelta(1)) if _PAST_VERB.search(after) else None
+        return 1
+    return -1 if _PAST_VERB.search(after) else 0
+
+
+def _kal(found: re.Match[str], setting: Setting) -> Period | None:
+    days = _direction(found, setting) * (2 if found[0].startswith("परसों") else 1)
+    return day(setting.today + timedelta(days)) if days else None
+
+
+def _weekday(found: re.Match[str], setting: Setting) -> Period | None:
+    which = found["which"]
+    direction = _WHICH[which] if which else _direction(found, setting)
+    return day(weekday_from(setting.today, _WEEKDAYS[found["weekday"]], direction)) if direction else None
 
 
 def _around(found: re.Match[str], setting: Setting) -> Period:
@@ -79,8 +99,19 @@ def _around(found: re.Match[str], setting: Setting) -> Period:
 
 
 def _ago(found: re.Match[str], setting: Setting) -> Period:
-    count = int(found["count"]) if found["count"].isdecimal() else _NUMBERS[found["count"]]
-    return ago(setting.today, count, count, _UNITS[found["unit"]])
+    count = _number(found)
+    return ago(setting.now, count, count, _UNITS[found["unit"]])
+
+
+def _ahead(found: re.Match[str], setting: Setting) -> Period | None:
+    if _direction(found, setting) < 0:
+        return None  # two days later, in a story
+    count = _number(found)
+    return ahead(setting.now, count, count, _UNITS[found["unit"]])
+
+
+def _number(found: re.Match[str]) -> int:
+    return int(found["count"]) if found["count"].isdecimal() else _NUMBERS[found["count"]]
 
 
 def _in_year(found: re.Match[str], _: Setting) -> Period:
@@ -115,9 +146,14 @@ def _annual(found: re.Match[str]) -> Annual:
 
 HINDI: Final = (
     Phrase(_compile(rf"आज{_END}"), _today),
-    Phrase(_compile(rf"कल{_END}"), _kal),
+    Phrase(_compile(rf"(?:कल|परसों){_END}"), _kal),
+    Phrase(
+        _compile(rf"(?:(?P<which>{_any(_WHICH)}){_S})?(?P<weekday>{_any(_WEEKDAYS)}){_END}"),
+        _weekday,
+    ),
     Phrase(_compile(rf"(?P<which>{_any(_WHICH)}){_S}{_UNIT}"), _around),
     Phrase(_compile(rf"(?P<count>\d{{1,3}}|{_any(_NUMBERS)}){_S}{_UNIT}{_S}पहले"), _ago),
+    Phrase(_compile(rf"(?P<count>\d{{1,3}}|{_any(_NUMBERS)}){_S}{_UNIT}{_S}(?:बाद|में){_END}"), _ahead),
     Phrase(_compile(rf"(?:सन्?{_S})?{_YEAR}{_S}(?:में|के)"), _in_year, False),
     Phrase(_compile(rf"{_YEAR}{_S}से{_END}"), _since),
     Phrase(_compile(rf"{_MONTH},?{_S}{_YEAR}"), _month_of_year, False),

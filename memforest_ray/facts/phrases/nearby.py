@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from memforest_ray.facts.periods import (
+    SEASONS,
     Period,
     day,
     decade,
@@ -19,7 +20,8 @@ from memforest_ray.facts.periods import (
     weekend,
     year,
 )
-from memforest_ray.facts.phrases.phrase import Setting, ago, ahead, amount
+from memforest_ray.facts.phrases.numbers import amount, counted
+from memforest_ray.facts.phrases.phrase import Setting, ago, ahead
 from memforest_ray.facts.phrases.vocabulary import (
     ALSO_WORDS,
     UNITS,
@@ -27,6 +29,7 @@ from memforest_ray.facts.phrases.vocabulary import (
     is_capital,
     month_of,
     open_ended,
+    refined,
     relative,
 )
 
@@ -51,8 +54,10 @@ def _near_day(found: re.Match[str], setting: Setting) -> Period | None:
     return day(setting.today + timedelta(_DAYS.get(" ".join(found["near"].lower().removeprefix("the ").split()), 0)))
 
 
-def _other_day(_: re.Match[str], setting: Setting) -> Period:
-    return span(setting.today - timedelta(7), setting.today - timedelta(1))
+def _other(found: re.Match[str], setting: Setting) -> Period:
+    """The other day is one of the last seven, the other week one of the last two."""
+    unit = found["unit"].lower()
+    return ago(setting.now, 1, 2, unit) if unit in ("week", "month") else ago(setting.now, 1, 7, "day")
 
 
 def _unit(found: re.Match[str]) -> str:
@@ -61,21 +66,44 @@ def _unit(found: re.Match[str]) -> str:
 
 
 def _ago(found: re.Match[str], setting: Setting) -> Period:
-    return ago(setting.today, *amount(found["count"]), _unit(found))
+    return ago(setting.now, *_counted(found))
+
+
+def _counted(found: re.Match[str]) -> tuple[int, int, str]:
+    half = " and a half" if found.groupdict().get("half") else ""
+    return counted(found["count"] + half, _unit(found))
 
 
 def _ahead(found: re.Match[str], setting: Setting) -> Period | None:
     if not (found["sure"] or setting.future(found)):
         return None  # "I learnt it in two weeks"
-    return ahead(setting.today, *amount(found["count"]), _unit(found))
+    return ahead(setting.now, *_counted(found))
+
+
+def _leading(found: re.Match[str], setting: Setting) -> Period | None:
+    """The next few days: from when it was said."""
+    if not setting.future(found):
+        return None  # "we spent the next two weeks in Rome"
+    _, most, unit = counted(found["count"] or "few", _unit(found))
+    return span(setting.today, ahead(setting.now, most, most, unit).last)
 
 
 def _trailing(found: re.Match[str], setting: Setting) -> Period:
     """The past few weeks: from then until it was said."""
-    count = amount(found["count"])[1] if found["count"] else 1
-    unit = _unit(found)
-    days = {"hour": 0, "day": 1, "weekend": 7, "week": 7, "month": 30, "year": 365, "decade": 3652}[unit]
-    return span(setting.today - timedelta(count * days), setting.today)
+    _, count, unit = counted(found["count"] or "a", _unit(found))
+    return span((setting.now - count * _LENGTHS[unit]).date(), setting.today)
+
+
+_LENGTHS: Final = {
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(1),
+    "weekend": timedelta(7),
+    "week": timedelta(7),
+    "month": timedelta(30),
+    "year": timedelta(365),
+    "decade": timedelta(3652),
+}
 
 
 def _weekdays_ago(found: re.Match[str], setting: Setting) -> Period:
@@ -86,7 +114,7 @@ def _weekdays_ago(found: re.Match[str], setting: Setting) -> Period:
     return span(nearest - timedelta(weeks=most - 1), nearest - timedelta(weeks=least - 1))
 
 
-_DIRECTIONS: Final = {"last": -1, "past": -1, "previous": -1, "this past": -1, "this last": -1, "this": 0}
+_DIRECTIONS: Final = {"last": -1, "past": -1, "previous": -1, "this past": -1, "this last": -1, "this": 0, "the": 0}
 
 
 def _direction(found: re.Match[str]) -> int:
@@ -94,6 +122,16 @@ def _direction(found: re.Match[str]) -> int:
 
 
 def _unit_around(found: re.Match[str], setting: Setting) -> Period:
+    return refined(_whole_unit(found, setting), found)
+
+
+def _edge(found: re.Match[str], setting: Setting) -> Period | None:
+    """The end of this year, unless it is to come and was all the same: then it is that of a year not named."""
+    part = _unit_around(found, setting)
+    return part if part.first <= setting.today or setting.future(found) else None
+
+
+def _whole_unit(found: re.Match[str], setting: Setting) -> Period:
     which, today = _direction(found), setting.today
     match found["unit"].lower():
         case "week":
@@ -163,7 +201,25 @@ def _before_last(found: re.Match[str], setting: Setting) -> Period:
     unit = found["unit"].lower()
     if unit in WEEKDAYS:
         return day(weekday_from(setting.today, WEEKDAYS[unit], -1) - timedelta(7))
-    return ago(setting.today, 2, 2, UNITS.get(unit, unit))
+    return _seasons_ago(setting.today, unit, 2) if unit in SEASONS else ago(setting.now, 2, 2, _unit(found))
+
+
+def _after_next(found: re.Match[str], setting: Setting) -> Period:
+    unit = found["unit"].lower()
+    if unit in WEEKDAYS:
+        return day(weekday_from(setting.today, WEEKDAYS[unit], 1) + timedelta(7))
+    return ahead(setting.now, 2, 2, unit)
+
+
+def _season_ago(found: re.Match[str], setting: Setting) -> Period:
+    return _seasons_ago(setting.today, found["season"].lower(), amount(found["count"])[0])
+
+
+def _seasons_ago(today: date, name: str, count: int) -> Period:
+    """Counted back from the last one that is over."""
+    near = nearest_season(today, name, future=False)
+    over = near.first.year - (near.last >= today)
+    return season(over - count + 1, name)
 
 
 NEARBY: Final = (
@@ -172,23 +228,34 @@ NEARBY: Final = (
         r"|this morning|this afternoon|this evening|tomorrow|(?:the )?day after tomorrow)\b{hours}",
         _near_day,
     ),
-    relative(r"\bthe other (?:day|night|evening)\b", _other_day),
-    relative(r"\b{count} {unit} (?:ago|back)\b(?! (?:to|and forth|in|at)\b)", _ago),
-    relative(r"\b{count} {full_weekday}s? ago\b", _weekdays_ago),
-    relative(r"\b(?P<sure>)in (?:about )?{count} {unit}(?!['’])", _ahead),
-    relative(r"\b{count} {unit} (?P<sure>from (?:now|today))\b", _ahead),
+    relative(r"\bthe other (?P<unit>day|night|evening|week|month)\b", _other),
+    relative(r"{count} {unit}(?P<half> and a half)? (?:ago\b|back\b(?! (?:to|and forth|in|at)\b))", _ago),
+    relative(r"{count} {full_weekday}s? ago\b", _weekdays_ago),
+    relative(r"{count} {season_again}s? ago\b", _season_ago),
+    relative(
+        r"\bin (?:about |around )?{count} {unit}(?P<half> and a half)?(?:(?P<sure>['’]?s? time)\b|(?!['’]))",
+        _ahead,
+    ),
+    relative(r"{count} {unit}(?P<half> and a half)? (?P<sure>from (?:now|today))\b", _ahead),
+    relative(r"\b(?:within|(?:the|these) (?:next|coming)) {count} {unit}", _leading),
+    relative(r"\b(?:the|these) coming(?P<count>) (?P<unit>day|week|month|year)s\b", _leading),
     relative(r"\b(?:the|these|this) (?:last|past) {count} {unit}", _trailing),
     relative(r"\b(?P<count>)(?:the|over|for) (?:the )?past {unit}", _trailing),
     relative(
-        r"\b(?:the )?(?P<unit>night|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-        r" before last\b",
+        r"\b(?:the )?(?P<unit>night|weekend|week|month|year|spring|summer|autumn|fall|winter"
+        r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day) before last\b",
         _before_last,
     ),
     relative(
-        r"\b(?:earlier |later |the |in the |during (?:the )?)?{which} "
+        r"\b(?:the )?(?P<unit>weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day) after next\b",
+        _after_next,
+    ),
+    relative(
+        r"\b(?:{part}|earlier |later |the |in the |during (?:the )?)?{which} "
         r"(?P<unit>weekend|week|month|year|decade)\b(?!['’]s end)",
         _unit_around,
     ),
+    relative(r"\b(?:at |by |until |since |towards )?{edge}(?P<which>the) (?P<unit>week|month|year)\b", _edge),
     relative(
         r"\b(?:the|during the|over the|at the|on the|for the|all) weekend\b"
         r"(?! (?:before|after|of|prior|following|preceding)\b)",
@@ -201,6 +268,11 @@ NEARBY: Final = (
         _bare_weekday,
     ),
     relative(r"\b(?P<preposition>){full_weekday} (?:morning|afternoon|evening|night)\b", _bare_weekday),
+    relative(
+        r"{after_pronoun}(?P<preposition>){capital_weekday}"
+        r"(?=\s{0,2}(?:[.,!?;)]|$))",
+        _bare_weekday,
+    ),
     relative(r"\b(?:in )?{which} {month}(?! \d|'\w)", _month_around),
     relative(r"\b{which} {season}", _season_around),
 )

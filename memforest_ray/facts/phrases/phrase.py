@@ -6,23 +6,27 @@ Patterns bound every repetition, so that a text of any length and shape is searc
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from memforest_ray.facts.periods import Period, day, month_from, span, week, weekend, year
 
-__all__ = ["AMOUNT", "Annual", "Phrase", "Setting", "ago", "ahead", "amount"]
+__all__ = ["Annual", "Phrase", "Setting", "ago", "ahead"]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a phrase stands: in what text, and on which day it was said."""
+    """Where a phrase stands: in what text, and when it was said."""
 
     text: str
-    today: date
-    """In the session's zone; without a base any day serves, since only absolute phrases are resolved."""
+    now: datetime
+    """On the clocks of the session's zone; without a base any time serves: only absolute phrases are resolved then."""
     tense: Callable[["re.Match[str]"], bool]
     """Whether the words around the phrase speak of the future."""
+
+    @property
+    def today(self) -> date:
+        return self.now.date()
 
     def future(self, found: "re.Match[str]") -> bool:
         return self.tense(found)
@@ -47,58 +51,35 @@ class Phrase:
     """Whether it means nothing without the day on which it was said."""
     annual: "Callable[[re.Match[str]], Annual | None] | None" = None
     """What it names when it leaves the year open, where it can."""
+    hooks: "tuple[frozenset[str], ...]" = ()
+    """Where a text holds none of one of these, it holds no such phrase: nothing is searched for it."""
 
 
-_ONE_TO_TWELVE = (
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
-AMOUNT: Final = {word: (number, number) for number, word in enumerate(_ONE_TO_TWELVE, start=1)} | {
-    "a": (1, 1),
-    "an": (1, 1),
-    "fifteen": (15, 15),
-    "twenty": (20, 20),
-    "thirty": (30, 30),
-    "forty": (40, 40),
-    "fifty": (50, 50),
-    "couple": (2, 3),
-    "few": (2, 6),
-    "several": (3, 7),
-}
-"""Counting words, with the least and the most that they may mean."""
+def ago(now: datetime, least: int, most: int, unit: str) -> Period:
+    """`least` to `most` units before a time: the calendar unit when they are one, else a range of days."""
+    return _away(now, -least, unit) if least == most else _join(_away(now, -most, unit), _away(now, -least, unit))
 
 
-def amount(words: str) -> tuple[int, int]:
-    """The number that is written in figures or words, as its least and most: "a few" is 2 to 6."""
-    if words.isdecimal():
-        return int(words), int(words)
-    for word in reversed(words.lower().split()):
-        if word in AMOUNT:
-            return AMOUNT[word]
-    raise ValueError(f"not a number: {words!r}")
-
-
-def ago(today: date, least: int, most: int, unit: str) -> Period:
-    """`least` to `most` units before a day: the calendar unit when they are one, else a range of days."""
-    return _away(today, -least, unit) if least == most else _join(_away(today, -most, unit), _away(today, -least, unit))
-
-
-def ahead(today: date, least: int, most: int, unit: str) -> Period:
-    """`least` to `most` units after a day."""
-    return _away(today, least, unit) if least == most else _join(_away(today, least, unit), _away(today, most, unit))
+def ahead(now: datetime, least: int, most: int, unit: str) -> Period:
+    """`least` to `most` units after a time."""
+    return _away(now, least, unit) if least == most else _join(_away(now, least, unit), _away(now, most, unit))
 
 
 def _join(early: Period, late: Period) -> Period:
     return span(early.first, late.last)
 
 
-def _away(today: date, count: int, unit: str) -> Period:
+def _away(now: datetime, count: int, unit: str) -> Period:
+    if unit in _CLOCK:
+        return day((now + count * _CLOCK[unit]).date())
     if unit not in _UNITS:
         raise ValueError(f"not a unit of time: {unit!r}")
-    return _UNITS[unit](today, count)
+    return _UNITS[unit](now.date(), count)
 
 
+_CLOCK: Final = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
+"""Finer than a day: they tell the day that it is then, which may be tomorrow."""
 _UNITS: Final[dict[str, Callable[[date, int], Period]]] = {
-    "hour": lambda today, _: day(today),
     "day": lambda today, count: day(today + timedelta(count)),
     "week": week,
     "weekend": weekend,

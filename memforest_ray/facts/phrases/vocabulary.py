@@ -3,25 +3,31 @@
 import calendar
 import re
 from collections.abc import Callable, Iterable
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
-from memforest_ray.facts.periods import SEASONS, Period
+from memforest_ray.facts.periods import SEASONS, Period, span
+from memforest_ray.facts.phrases.holidays import HOLIDAYS
+from memforest_ray.facts.phrases.numbers import COUNT
 from memforest_ray.facts.phrases.phrase import Annual, Phrase, Setting
 
 __all__ = [
     "ALSO_WORDS",
-    "HOLIDAYS",
     "MONTHS",
     "ORDINALS",
     "UNITS",
     "WEEKDAYS",
     "absolute",
+    "century_of",
+    "compiled",
+    "day_of",
+    "hooks_in",
     "is_capital",
     "month_of",
     "nearest_day",
     "open_ended",
     "opens_sentence",
+    "refined",
     "relative",
     "speaks_of_future",
     "year_of",
@@ -64,18 +70,13 @@ WEEKDAYS: Final = {
     for name in names
 }
 ALSO_WORDS = frozenset({"may", "march", "mar", "dec", "jan", "sep", "mon", "wed", "sat", "sun", "tue", "thu"})
-HOLIDAYS: Final = {
-    "christmas": (12, 25),
-    "christmas day": (12, 25),
-    "christmas eve": (12, 24),
-    "new year's day": (1, 1),
-    "new year's eve": (12, 31),
-    "halloween": (10, 31),
-    "valentine's day": (2, 14),
-    "independence day": (7, 4),
-    "4th of july": (7, 4),
-    "fourth of july": (7, 4),
-}
+_ORDINAL_DAYS: Final = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+    "twenty-first", "twenty-second", "twenty-third", "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh",
+    "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first",
+)  # fmt: skip
 ORDINALS: Final = {
     "first": 0,
     "1st": 0,
@@ -88,7 +89,7 @@ ORDINALS: Final = {
     "last": -1,
 }
 
-UNITS: Final = {"minute": "hour", "min": "hour", "hr": "hour", "night": "day", "yr": "year"}
+UNITS: Final = {"min": "minute", "hr": "hour", "night": "day", "yr": "year"}
 """Units that are counted as another one."""
 
 
@@ -105,27 +106,36 @@ _FRAGMENTS: Final = {
     "full_weekday": r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
     "dated": r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,? )?",
     "season": rf"(?P<season>{_any(SEASONS)})\b",
-    "year": r"(?P<year>(?:1[5-9]|20)\d\d)\b(?![-/.,:]?\d)",
+    "year": r"(?P<year>(?:1[5-9]|20)\d\d|(?<!\w)['’]\d\d)\b(?![-/.,:]?\d)",
     "recent": r"(?P<year>(?:19[3-9]|20[0-4])\d)\b",
-    "recent_year": r"(?P<year>(?:19[3-9]|20[0-4])\d)\b(?![-/.,:]?\d)",
+    "recent_year": r"(?P<year>(?:19[3-9]|20[0-4])\d|(?<!\w)['’]\d\d)\b(?![-/.,:]?\d)",
     "day": r"(?P<day>[12]\d|3[01]|0?[1-9])(?P<th>st|nd|rd|th)?",
+    "ordinal": rf"(?P<day>{_any(_ORDINAL_DAYS)})(?P<th>\b)".replace("-", "(?:-| )"),
     "last_day": r"(?P<last>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?",
-    "count": (
-        r"(?P<count>\d{1,4}|(?:a )?couple(?: of)?|(?:a )?few|several|an?|one|two|three|four|five|six|seven"
-        r"|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty)"
-    ),
-    "unit": r"(?P<unit>minute|min|hour|hr|day|night|weekend|week|month|year|yr|decade)s?\b",
+    "count": COUNT,
+    "unit": r"(?P<unit>minute|min|hour|hr|day|night|weekend|week|fortnight|month|year|yr|decade)s?\b",
     "span": r"(?P<unit>weekend|week|day|(?:mon|tues|wednes|thurs|fri|satur|sun)day)",
     "nth": rf"(?:the )?(?P<nth>{_any(ORDINALS)})",
-    "holiday": rf"(?P<holiday>{_any(HOLIDAYS)})\b".replace("'", "['’]"),
-    "hours": r"(?: (?:morning|afternoon|evening|night))?",
+    "holiday": rf"(?P<holiday>{_any(HOLIDAYS)})\b".replace(".", r"\.").replace("'", "['’]"),
+    # On "Sunday mornings" something returns: that is no time.
+    "hours": r"(?: (?:morning|afternoon|evening|night)\b)?(?!\s{1,3}(?:morning|afternoon|evening|night)s\b)",
+    "season_again": rf"(?P<season>{_any(SEASONS)})",
+    "capital_weekday": r"(?P<weekday>(?-i:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b",
+    "after_pronoun": (
+        r"(?:(?<=\bme )|(?<=\bus )|(?<=\bit )|(?<=\byou )|(?<=\bhim )|(?<=\bher )|(?<=\bthem )|(?<=\bhome )"
+        r"|(?<=\bhere )|(?<=\bback )|(?<=\bthere )|(?<=\bmeet )|(?<=\bmet ))"
+    ).replace(" ", r"\s"),
+    "within_year": (r"(?:(?P<which>last|this|next) year\b(?!['’]s)|" + COUNT + r" years? ago\b)"),
+    "within_week": r"(?P<which>last|this|next) week\b(?!['’]s)",
+    "within_month": r"(?P<which>last|this|next) month\b(?!['’]s)",
+    "edge": r"(?P<part>(?:the )?(?:beginning|start|middle|end) of )",
     "part": (r"(?P<part>(?:the )?(?:beginning|start|middle|end)(?: of)?|early|mid|late)(?: (?:in )?(?:the )?|-)"),
     "which": r"(?P<which>this past|this last|this coming|last|past|previous|this|next|coming|upcoming)",
     "to": r"\s{0,2}(?:to|until|till|through|-|–|—)\s{0,2}",
 }
 
 
-def _compile(pattern: str) -> "re.Pattern[str]":
+def compiled(pattern: str) -> "re.Pattern[str]":
     """`{month}` and its like stand for the fragments above, a space for one to three of any kind."""
     filled = re.sub(r"\{([a-z_]+)\}", lambda name: _FRAGMENTS[name[1]], pattern)
     return re.compile(filled.replace(" ", r"\s{1,3}"), re.ASCII | re.IGNORECASE)
@@ -138,16 +148,55 @@ def relative(
     pattern: str, resolve: _Resolver, annual: "Callable[[re.Match[str]], Annual | None] | None" = None
 ) -> Phrase:
     """A phrase that means something only beside the day on which it was said."""
-    return Phrase(_compile(pattern), resolve, True, annual)
+    return Phrase(compiled(pattern), resolve, True, annual, _hooks(pattern))
 
 
 def absolute(pattern: str, resolve: _Resolver) -> Phrase:
     """A phrase that names its time whoever says it when."""
-    return Phrase(_compile(pattern), resolve, False)
+    return Phrase(compiled(pattern), resolve, False, hooks=_hooks(pattern))
+
+
+_FIGURE: Final = "0-9"
+"""Stands for any figure."""
+_MONTHS_BEGIN: Final = frozenset(name[:3] for name in MONTHS)
+_UNITS_BEGIN: Final = frozenset({"min", "hour", "hr", "day", "night", "week", "month", "year", "yr", "decade"})
+_WEEKDAYS_BEGIN: Final = frozenset(name[:3] for name in WEEKDAYS)
+_HOOKS: Final = {
+    "month": _MONTHS_BEGIN,
+    "weekday": _WEEKDAYS_BEGIN,
+    "full_weekday": _WEEKDAYS_BEGIN,
+    "capital_weekday": _WEEKDAYS_BEGIN,
+    "unit": _UNITS_BEGIN,
+    "span": frozenset({"week", "day"}),
+    "season": frozenset(SEASONS),
+    "season_again": frozenset(SEASONS),
+    "year": frozenset({_FIGURE}),
+    "recent": frozenset({_FIGURE}),
+    "recent_year": frozenset({_FIGURE}),
+    "day": frozenset({_FIGURE}),
+    "holiday": frozenset({"day", "christmas", "halloween", "year", "july", "valentine", "thanksgiving", "easter"}),
+    "within_year": frozenset({"year"}),
+    "within_week": frozenset({"week"}),
+    "within_month": frozenset({"month"}),
+}
+"""What each fragment holds one of; those that a pattern may go without are not among them."""
+_ALL_HOOKS: Final = frozenset().union(*_HOOKS.values()) - {_FIGURE}
+_FIGURES: Final = re.compile(r"\d", re.ASCII)
+
+
+def _hooks(pattern: str) -> tuple[frozenset[str], ...]:
+    return tuple(_HOOKS[name] for name in dict.fromkeys(re.findall(r"\{([a-z_]+)\}", pattern)) if name in _HOOKS)
+
+
+def hooks_in(text: str) -> frozenset[str]:
+    """Which hooks of English phrases a text holds."""
+    plain = text.lower()
+    found = [hook for hook in _ALL_HOOKS if hook in plain]
+    return frozenset((*found, _FIGURE) if _FIGURES.search(text) else found)
 
 
 # Tense: the sign nearest before the phrase in its sentence decides, else the first after it, else it is past.
-_SIGN = _compile(
+_SIGN = compiled(
     r"\b(?:(?P<future>will|won't|shall|gonna|going to|plans?|planning|next|upcoming|hop(?:e|ing) to|forward to"
     r"|(?:have|has|needs?|got|ought) to"
     r"|can't wait|wants? to|scheduled|booked|see you|let's"
@@ -157,26 +206,33 @@ _SIGN = _compile(
 )
 # What is fixed for a day is said in the present ("the exam is on 4 March", "my flight leaves on 4 March"), or without
 # any verb ("dentist appointment 4 March"). Weaker than a tense: it counts where nothing in the sentence is past.
-_FIXED = _compile(
+_FIXED = compiled(
     r"\b(?:(?:is|are|it's|that's|starts?|begins?|opens?|leaves?|departs?|arrives?|ends?|closes?|expires?|runs out"
     r"|takes? place|falls?)(?: (?:due|set|only|not|still)){0,2}(?: (?:on|at|for))?|by|until|till) ?$"
 )
-_APPOINTED = _compile(
+_APPOINTED = compiled(
     r"\b(?:appointments?|deadlines?|reservations?|due|remind|remember to|don't forget|must|should"
     r"|(?:have|has|got) (?:an?|my|our|another|no)"
     r"|(?:i|we|they|you) (?:fly|leave|travel|go|move|meet|return|arrive|depart|start|begin|graduate|marry|perform|sail)"
     r"|flies|travels|moves|meets|returns|graduates|marries|performs|sails)\b"
 )
-_UNTIL = _compile(r"(?:by|until|till|til)\b")
-_LOOKS_BACK = _compile(r"\b(?:from|of|since|dated|back in|birthday.{0,20}|anniversary.{0,20}) ?$")
-_SINCE = _compile(r"(?:from|since|back in)\b")
-_FIXED_AFTER = _compile(r"^,? ?(?:is|are|starts?|begins?)\b")
+# What is put off is still to come, though it was put off before.
+_PUT_OFF = compiled(
+    r"\b(?:moved|rescheduled|postponed|pushed(?: back)?|shifted|delayed|brought forward|put off|changed)"
+    r"(?: it| this| that)? (?:to|till|until) (?:the )?$"
+)
+_UNTIL = compiled(r"(?:by|until|till|til)\b")
+_LOOKS_BACK = compiled(r"\b(?:from|of|since|dated|back in|birthday.{0,20}|anniversary.{0,20}) ?$")
+_SINCE = compiled(r"(?:from|since|back in)\b")
+_FIXED_AFTER = compiled(r"^,? ?(?:is|are|starts?|begins?)\b")
 _SENTENCE_END = re.compile(r"[.!?\n](?=\s|$)")
 
 
 def speaks_of_future(text: str, start: int, end: int) -> bool:
     """Whether the sentence around `text[start:end]` speaks of what is to come there."""
     before = _SENTENCE_END.split(text[max(0, start - 120) : start])[-1].replace("’", "'")
+    if _PUT_OFF.search(before) or _PUT_OFF.search(f"{before}{text[start:end].split(maxsplit=1)[0]} "):
+        return True
     signs = list(_SIGN.finditer(before))
     if signs:
         return signs[-1].lastgroup != "past"
@@ -200,9 +256,35 @@ def _since_then(before: str, phrase: str) -> bool:
 
 
 def year_of(found: re.Match[str]) -> int | None:
-    """The year that was said."""
+    """The year that was said, in four figures or in two ("'98")."""
     said = found["year"]
-    return int(said) if said else None
+    if not said:
+        return None
+    return int(said) if said.isdecimal() else century_of(int(said[1:]))
+
+
+def century_of(two_figures: int) -> int:
+    """The year that ends in them: 1930 to 2029."""
+    return two_figures + (1900 if two_figures >= 30 else 2000)
+
+
+def day_of(found: re.Match[str]) -> int:
+    """The day of the month that was said, in figures or as an ordinal."""
+    said = found["day"]
+    return int(said) if said.isdecimal() else _ORDINAL_DAYS.index("-".join(re.split(r"[-\s]+", said.lower()))) + 1
+
+
+def refined(whole: Period, found: re.Match[str]) -> Period:
+    """The part of a period that was said: the early, middle or late third of it; without one all of it."""
+    part = (found.groupdict().get("part") or "").lower()
+    if not part:
+        return whole
+    third = timedelta(((whole.last - whole.first).days + 1) // 3)
+    if "early" in part or "start" in part or "begin" in part:
+        return span(whole.first, whole.first + third - timedelta(1))
+    if "mid" in part:
+        return span(whole.first + third, whole.last - third)
+    return span(whole.last - third + timedelta(1), whole.last)
 
 
 def is_capital(found: re.Match[str], group: str) -> bool:

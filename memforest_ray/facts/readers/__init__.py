@@ -74,6 +74,10 @@ def _recognised(source: Source) -> Format:
             return known
     if not source.text.strip():
         raise InvalidInput("the file is empty")
+    if source.fault is not None and source.path.suffix == ".txt" and not source.text.lstrip().startswith("{"):
+        raise InvalidInput(
+            f"its format is not recognised: it is no chat export of WhatsApp, and no JSON ({source.fault})"
+        )
     if source.fault is not None:
         raise InvalidInput(source.fault)
     if source.first is None:

@@ -84,9 +84,12 @@ def first_message(source: Source) -> object:
 
 
 def message_sessions(
-    source: Source, is_message: Callable[[object], bool], turn_of: Callable[[Object, str], Turn]
+    source: Source, is_message: Callable[[object], bool], turn_of: Callable[[Object, str], Turn | None]
 ) -> Iterator[Session]:
-    """Sessions of a file that holds one list of messages, or several, bare or as `messages` of an object."""
+    """Sessions of a file that holds one list of messages, or several, bare or as `messages` of an object.
+
+    `turn_of` gives None for what is no part of the dialogue.
+    """
     items = source.items
     if items and is_message(items[0]):
         items = [items]
@@ -95,9 +98,10 @@ def message_sessions(
         head = item if isinstance(item, dict) else {}
         messages = objects(head.get("messages") if isinstance(item, dict) else item, where)
         own = head.get("metadata")
+        turns = (turn_of(message, f"{where}[{i}]") for i, message in enumerate(messages))
         yield Session(
             id=id_of(head, f"{source.stem}#{number}"),
-            turns=[turn_of(message, f"{where}[{i}]") for i, message in enumerate(messages)],
+            turns=[turn for turn in turns if turn is not None],
             time=time_of(head),
             zone=text_of(head.get("zone"), f"{where}: zone") or None,
             metadata=dict(own) if isinstance(own, dict) else {},
@@ -107,9 +111,9 @@ def message_sessions(
 def message_text(message: Object, where: str) -> str:
     """What a message says: its content, then a note for each tool it calls."""
     notes = tool_notes(message, where)
-    if not notes and not {"content", "text", "refusal"} & message.keys():
+    if not notes and not {"content", "text", "refusal", "parts"} & message.keys():
         raise InvalidInput(f"{where} has no content")
-    content = next((message[key] for key in ("content", "text", "refusal") if message.get(key)), None)
+    content = next((message[key] for key in ("content", "text", "refusal", "parts") if message.get(key)), None)
     return "\n".join(part for part in (content_text(content, f"{where}.content"), *notes) if part)
 
 

@@ -1,10 +1,15 @@
-"""Messages of the OpenAI and Anthropic APIs: `{"role", "content"}` in a list, in `messages`, or by line."""
+"""Messages of the OpenAI, Anthropic and Gemini APIs: `{"role", "content"}` in a list, in `messages`, or by line.
+
+Items of OpenAI's Responses API may stand between them: calls of functions, and what these gave back.
+"""
 
 from collections.abc import Iterator
 
 from memforest_ray.facts.readers.messages import (
     Object,
+    content_text,
     first_message,
+    id_of,
     is_tool_result,
     message_sessions,
     message_text,
@@ -17,19 +22,35 @@ from memforest_ray.facts.sessions import Turn
 __all__ = ["FORMAT", "role_turn"]
 
 
+def _item_turn(item: Object, where: str) -> Turn | None:
+    """The turn of one item; none for what a model thought to itself."""
+    match item.get("type"):
+        case "reasoning":
+            return None
+        case "function_call":
+            return Turn(f"[tool call: {id_of(item, 'unnamed', 'name')}]", role="assistant", time=time_of(item))
+        case "function_call_output":
+            return Turn(content_text(item.get("output"), f"{where}.output"), role="tool", time=time_of(item))
+    return role_turn(item, where)
+
+
 def role_turn(message: Object, where: str) -> Turn:
-    """The turn of one message; roles such as tool and developer stay what they are.
+    """The turn of one message; roles such as tool and developer stay what they are, Gemini's model is the assistant.
 
     Anthropic's API sends what a tool found as the user's message: a message of such results alone is the tool's.
     """
     if is_tool_result(message.get("content")):
         return Turn(message_text(message, where), role="tool", time=time_of(message))
+    role = text_of(message.get("role"), f"{where}.role")
     return Turn(
         text=message_text(message, where),
         speaker=text_of(message.get("name"), f"{where}.name") or None,
-        role=text_of(message.get("role"), f"{where}.role") or "user",
+        role=_ROLES.get(role, role) or "user",
         time=time_of(message),
     )
+
+
+_ROLES = {"model": "assistant"}
 
 
 def _is_message(value: object) -> bool:
@@ -43,7 +64,7 @@ def _matches(source: Source) -> bool:
 
 
 def _read(source: Source) -> Iterator[Conversation]:
-    yield Conversation(source.stem, tuple(message_sessions(source, _is_message, role_turn)))
+    yield Conversation(source.stem, tuple(message_sessions(source, _is_message, _item_turn)))
 
 
 FORMAT = Format("openai", _matches, _read)

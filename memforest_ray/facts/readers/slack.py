@@ -15,6 +15,9 @@ from memforest_ray.facts.times import to_datetime
 __all__ = ["FORMAT"]
 
 _MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|([^>]*))?>")
+_LINK = re.compile(r"<(?:mailto:)?([a-z]+:[^<>|\s]+|[^<>|\s@]+@[^<>|\s]+)(?:\|([^<>]*))?>")
+_PLACE = re.compile(r"<(#|!)([^<>|]+)(?:\|([^<>]*))?>")
+"""A channel, a group, or everybody: `<#C1|general>`, `<!subteam^S1|@team>`, `<!here>`."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -58,10 +61,7 @@ def _names(messages: list[Object]) -> Iterator[tuple[str, str]]:
 
 def _turn(message: Object, names: dict[str, str]) -> Turn:
     user = id_of(message, "", "user")
-    text = _MENTION.sub(
-        lambda found: "@" + (names.get(found[1]) or found[2] or found[1]),
-        text_of(message.get("text"), f"message {message.get('ts')}: text"),
-    )
+    text = _plain(text_of(message.get("text"), f"message {message.get('ts')}: text"), names)
     files = objects(message.get("files") or [], f"message {message.get('ts')}: files")
     notes = (f"[file: {id_of(file, 'unnamed', 'name', 'title')}]" for file in files)
     return Turn(
@@ -71,6 +71,18 @@ def _turn(message: Object, names: dict[str, str]) -> Turn:
         time=_said_ms(message),
         id=str(message["ts"]),
     )
+
+
+def _plain(text: str, names: dict[str, str]) -> str:
+    """A message as people read it: with names in place of ids, and links as they are shown."""
+    text = _MENTION.sub(lambda found: "@" + (names.get(found[1]) or found[2] or found[1]), text)
+    text = _PLACE.sub(lambda found: _named(found[1], found[3] or found[2]), text)
+    return _LINK.sub(lambda found: found[1] if found[2] in (None, "", found[1]) else f"{found[2]} ({found[1]})", text)
+
+
+def _named(mark: str, name: str) -> str:
+    """`#general`, `@team`."""
+    return f"#{name}" if mark == "#" else f"@{name.removeprefix('@')}"
 
 
 FORMAT = Format("slack", _matches, _read)

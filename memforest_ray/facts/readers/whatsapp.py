@@ -17,13 +17,22 @@ from memforest_ray.facts.sessions import Session, Turn
 __all__ = ["FORMAT"]
 
 _LINE = re.compile(
-    r"[\u200e\u200f]*\[?(\d{1,4})([./-])(\d{1,2})[./-](\d{1,4}),? (\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?"
-    r"(?:[\s\u202f]?([AaPp])\.?\s?[Mm]\.?)?(?:\] | - )(.*)",
+    r"[\u200e\u200f]*\[?(\d{1,4})([./-])(\d{1,2})[./-](\d{1,4}),?\s(?:[^\W\d]{1,4}\s)?(上午|下午|午前|午後|오전|오후)?\s?"
+    r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:[\s\u202f]?([AaPp])\.?\s?[Mm]\.?)?(?:\] | - )(.*)",
     re.DOTALL,
 )
 _SAID = re.compile(r"[\u200e\u202a\s]*([^:\n]{1,80}?)[\u202c\s]*: ?(.*)", re.DOTALL)
-_OMITTED = re.compile(r"\u200e?<[^<>\n]{3,60}>")
+_EDITED = re.compile(
+    r"(?<=\S)[ ](?:\u200e<[^<>:\n]{3,60}>"
+    r"|<[^<>:\n]{0,40}(?:edited|bearbeitet|editó|editado|modifié|modificato|bewerkt)\.?>)$"
+)
+"""`<This message was edited>`, in the phone's language: behind what it says."""
+_OMITTED = re.compile(r"\u200e<[^<>\n]{3,60}>|^<[^<>\n]{3,60}>$", re.MULTILINE)
 """`<Media omitted>`, in the phone's language: what stands for a picture in an export without them."""
+_NOTED = re.compile(r"\u200e([^<>\n]{3,80})")
+"""`image omitted`, `This message was deleted.`: what iPhones put in place of a message, behind an invisible mark."""
+_DELETED = re.compile(r"\u200e?(?:This message was deleted|You deleted this message)\.?")
+_AFTERNOON = frozenset({"p", "下午", "午後", "오후"})
 _LINES_TO_TELL = 20
 """Lines within which a chat must begin."""
 
@@ -61,7 +70,7 @@ def _entries(text: str) -> Iterator[_Entry]:
         if stamp:
             if current:
                 yield current
-            current = _Entry(number, stamp, [stamp[9]])
+            current = _Entry(number, stamp, [stamp[10]])
         elif current:
             current.lines.append(line)
     if current:
@@ -74,16 +83,17 @@ def _month_first(entries: list[_Entry]) -> bool:
         return False
     if any(int(stamp[3]) > 12 for stamp in stamps):
         return True
-    return any(stamp[8] for stamp in stamps) and not any(stamp[2] == "." for stamp in stamps)
+    return any(stamp[9] for stamp in stamps) and not any(stamp[2] == "." for stamp in stamps)
 
 
 def _time(entry: _Entry, month_first: bool) -> datetime:
-    first, _, second, third, hour, minute, seconds, half, _ = entry.stamp.groups()
+    first, _, second, third, before, hour, minute, seconds, after, _ = entry.stamp.groups()
+    half = before or after
     if len(first) == 4:
         year, month, day = first, second, third
     else:
         year, month, day = (third, first, second) if month_first else (third, second, first)
-    hours = int(hour) if half is None else int(hour) % 12 + (12 if half.lower() == "p" else 0)
+    hours = int(hour) if half is None else int(hour) % 12 + (12 if half.lower() in _AFTERNOON else 0)
     century = 2000 if len(year) <= 2 else 0
     try:
         # The phone's zone is not in the file: the time stays naive, the session's zone decides.
@@ -93,10 +103,17 @@ def _time(entry: _Entry, month_first: bool) -> datetime:
 
 
 def _turns(time: datetime, entry: _Entry) -> Iterator[Turn]:
-    """The turn of a message; none for what WhatsApp itself notes, which has no speaker."""
+    """The turn of a message; none for what was deleted, and what WhatsApp itself notes, which has no speaker."""
     said = _SAID.match("\n".join(entry.lines).rstrip("\n"))
-    if said:
-        yield Turn(text=_OMITTED.sub("[media]", said[2]), speaker=said[1].lstrip("~ "), time=time)
+    if said and not _DELETED.fullmatch(said[2]):
+        yield Turn(text=_text(said[2]), speaker=said[1].lstrip("~ "), time=time)
+
+
+def _text(said: str) -> str:
+    """What was said, with notes for what is no text."""
+    if noted := _NOTED.fullmatch(said):
+        return f"[media: {noted[1]}]"
+    return _OMITTED.sub("[media]", _EDITED.sub("", said))
 
 
 FORMAT = Format("whatsapp", _matches, _read)

@@ -8,7 +8,12 @@ from typing import Any, Final
 
 from memforest_ray.models.prompts.prompt import Prompt, Usual
 
-__all__ = ["EXTRACT"]
+__all__ = ["EXAMPLE", "EXTRACT"]
+
+EXAMPLE: Final = frozenset(
+    {"Ivo moved away from Porto.", "Ivo must not lift anything, on his doctor's orders."},
+)
+"""The statements of the prompt's example: small models repeat them."""
 
 _SYSTEM: Final = """\
 You keep the memory of conversations. From a few turns of a dialogue, note every statement worth remembering about \

@@ -112,3 +112,26 @@ def test_wrong_types(read: Read, message: Any, expected: str) -> None:
     """A field of the wrong type is named."""
     with pytest.raises(InvalidInput, match=expected):
         read([message])
+
+
+def test_items_of_the_responses_api(read: Read) -> None:
+    """Calls and what they gave back are kept with their roles; what a model thought to itself is not."""
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "How warm is it?"}]},
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "name": "weather", "arguments": "{}", "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "21 C"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "21 degrees."}]},
+    ]
+    assert [(turn.role, turn.text) for turn in turns_of(read(items))] == [
+        ("user", "How warm is it?"),
+        ("assistant", "[tool call: weather]"),
+        ("tool", "21 C"),
+        ("assistant", "21 degrees."),
+    ]
+
+
+def test_messages_of_gemini(read: Read) -> None:
+    """Parts in place of content, and a model in place of an assistant."""
+    messages = [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "hello"}]}]
+    assert [(turn.role, turn.text) for turn in turns_of(read(messages))] == [("user", "hi"), ("assistant", "hello")]

@@ -49,6 +49,7 @@ REFUSED: list[tuple[str, object, str]] = [
     ("chat.json", "[" * 100_000, "nested too deeply"),
     ("chat.json", "[" + "1" * 5_000 + "]", "invalid JSON at line 1"),
     ("chat.json", "just words", "invalid JSON at line 1, column 1"),
+    ("chat.txt", "just words", "its format is not recognised: it is no chat export of WhatsApp, and no JSON"),
     ("chat.json", "caf\xe9".encode("latin-1"), "neither UTF-8 nor UTF-16 text (byte 3)"),
     ("chat.json", "Hello".encode("utf-16")[:-1], "neither UTF-8 nor UTF-16 text (byte 10)"),
     ("chat.json", [{"role": "user", "content": "a"}, 7], "messages[1] must be an object, not int"),

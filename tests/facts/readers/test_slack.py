@@ -59,3 +59,21 @@ def test_a_time_that_is_none(read: Read, ts: Any) -> None:
     """A message without a time is refused, since its day is unknown."""
     with pytest.raises(InvalidInput):
         read([said(ts, "hi")])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see <https://a.example/x|the plan>", "see the plan (https://a.example/x)"),
+        ("see <https://a.example/x>", "see https://a.example/x"),
+        ("see <https://a.example|https://a.example>", "see https://a.example"),
+        ("ask <mailto:ana@a.example|Ana>", "ask Ana (ana@a.example)"),
+        ("in <#C1|general>, <!here> and <!subteam^S1|@team>", "in #general, @here and @team"),
+        ("a &lt;b&gt; &amp; c", "a <b> & c"),
+        ("1 < 2 > 0", "1 < 2 > 0"),
+    ],
+)
+def test_links_and_places_read_as_they_are_shown(read: Read, text: str, shown: str) -> None:
+    """Not with the marks and ids by which the export tells them apart from text."""
+    (conversation,) = read([said("1683554161.000200", text)], "general.json")
+    assert [turn.text for session in conversation.sessions for turn in session.turns] == [shown]
