@@ -121,7 +121,7 @@ class UserForestActor(Answering):
         yield await reply
 
     async def _call(self, verb: str, arguments: dict[str, Any], op_id: OpId | None, seen: int) -> Any:
-        driver = await self._activated()
+        driver = self._driver or await self._activated()
         return await driver.call(verb, arguments, op_id=op_id, seen=seen)
 
     async def passivate(self, reason: str = "asked") -> None:

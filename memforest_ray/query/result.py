@@ -1,16 +1,18 @@
 """What a query gives: hits in order, why there are none, and how they were found."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from itertools import starmap
-from operator import attrgetter
-from typing import Any, Final, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from memforest_ray.facts.times import EventTime
 from memforest_ray.ids import CellId, FactId, ScopeId, SessionId, TurnId
 from memforest_ray.models.usage import Usage
+
+if TYPE_CHECKING:
+    from msgspec.msgpack import Decoder, Encoder
 
 __all__ = ["Answer", "EmptyReason", "Hit", "RecalledTree", "Result", "Trace", "Why"]
 
@@ -185,10 +187,12 @@ class Result:
     """Whether the question asks for nothing but what lies in a time, so that whatever does is an answer."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As plain tuples: of dozens of objects each costs a call in Python, on both sides of the wire."""
-        trace = self.trace
-        hits, trees = tuple(map(_of_hit, self.hits)), tuple(map(_of_tree, trace.trees))
-        return _remade, (self.version, hits, trace.mode, trees, _rest_of_trace(trace), _rest_of_result(self))
+        """In one piece, written and read by msgspec: pickled, each hit and tree takes code in Python at both ends."""
+        encoder, _ = _codec()
+        try:
+            return _decoded, (encoder.encode(self),)
+        except UnicodeEncodeError:  # half a surrogate pair, which is no UTF-8 and may stand in an id
+            return Result, tuple(getattr(self, each.name) for each in fields(self))
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -210,27 +214,16 @@ class Result:
         }
 
 
-def _values(kind: type[Any], after: int = 0) -> Callable[[Any], tuple[Any, ...]]:
-    """What reads the fields of an object, in order, but for the first ones."""
-    return attrgetter(*(field.name for field in fields(kind)[after:]))
+@cache
+def _codec() -> "tuple[Encoder, Decoder[Result]]":
+    from msgspec.msgpack import Decoder, Encoder  # noqa: PLC0415 - for who sends answers to other processes
+
+    return Encoder(), Decoder(Result)
 
 
-_of_hit: Final = _values(Hit)
-_of_tree: Final = _values(RecalledTree)
-_rest_of_trace: Final = _values(Trace, after=2)
-_rest_of_result: Final = _values(Result, after=3)
-
-
-def _remade(
-    version: int,
-    hits: Iterable[tuple[Any, ...]],
-    mode: str,
-    trees: Iterable[tuple[Any, ...]],
-    rest_of_trace: tuple[Any, ...],
-    rest: tuple[Any, ...],
-) -> Result:
-    trace = Trace(mode, tuple(starmap(RecalledTree, trees)), *rest_of_trace)
-    return Result(version, tuple(starmap(Hit, hits)), trace, *rest)
+def _decoded(body: bytes) -> Result:
+    _, decoder = _codec()
+    return decoder.decode(body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from memforest_ray.facts.times import EventTime, Precision
+from memforest_ray.ids import SessionId
+from memforest_ray.models.usage import Usage
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer, EmptyReason, Result, Trace
 from memforest_ray.query.search import search
@@ -42,6 +44,19 @@ def test_an_empty_result_arrives_with_its_reason() -> None:
     assert not _sent(nothing, 5)
     assert _sent(nothing, 5) == nothing
     assert _sent(replace(nothing, lead=0.5), 5).lead == 0.5
+
+
+@pytest.mark.parametrize("odd", ["half a pair \ud800", "\0", "\u200d😀", ""])
+def test_any_text_arrives(found: Result, odd: str) -> None:
+    """Also what is no UTF-8."""
+    hit = replace(found.hits[0], text=odd, session_id=SessionId(odd))
+    assert _sent(replace(found, hits=(hit,), message=odd), 5) == replace(found, hits=(hit,), message=odd)
+
+
+def test_what_models_cost_arrives(found: Result) -> None:
+    """With the answer, by what they did."""
+    trace = replace(found.trace, spent={"plan": Usage(calls=2, prompt_tokens=70)}, fallbacks=("no model",))
+    assert _sent(replace(found, trace=trace), 5).trace == trace
 
 
 def _sent(value: Any, protocol: int) -> Any:
