@@ -61,6 +61,8 @@ class UserForestActor(Answering):
 
     def __init__(self, config: ForestConfig) -> None:
         self._config = config
+        self._user_hash = user_hash(config.user)[:12]
+        """What logs call the user."""
         self._clock: Clock = SystemClock()
         self._random: Random = SystemRandom()
         self._activation: asyncio.Task[Driver] | None = None
@@ -93,9 +95,7 @@ class UserForestActor(Answering):
         self._calls += 1
         self._quiet.clear()
         try:
-            with bound(
-                user=user_hash(self._config.user)[:12], verb=verb, **({} if op_id is None else {"op_id": op_id})
-            ):
+            with bound(user=self._user_hash, verb=verb, **({} if op_id is None else {"op_id": op_id})):
                 reply = await reply_of(self._call(verb, arguments, op_id, seen))
                 self._tell(reply, began)
         finally:
@@ -145,7 +145,7 @@ class UserForestActor(Answering):
                 await (await self._activation).close()
         except MemForestError as error:
             # Everything acknowledged is in the store's log already; only the next activation takes longer.
-            log.warning("forest %s left without a checkpoint: %s", user_hash(self._config.user)[:12], error)
+            log.warning("forest %s left without a checkpoint: %s", self._user_hash, error)
         await refs.notify(DIRECTORY, "left", self._config.name, reason)
 
     async def _ask_to_leave(self, reason: str) -> None:

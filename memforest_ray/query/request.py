@@ -45,6 +45,12 @@ class Filters:
             if value is not None and not isinstance(value, str):
                 raise InvalidInput(f"the filter {name.removesuffix('_id')!r} must be text, not {value!r}")
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """What filters nothing, as nearly always, is a name where it arrives."""
+        if self is NO_FILTERS:
+            return "NO_FILTERS"
+        return Filters, (self.kind, self.speaker, self.role, self.session_id, self.entity, self.metadata)
+
     @property
     def of_mentions(self) -> bool:
         """Whether any of them is about where and by whom something was said."""
@@ -146,6 +152,7 @@ class QueryRequest:
         """
         if unknown := sorted(bounds.keys() - _BOUNDS):
             raise InvalidInput(f"unknown option {unknown[0]!r} of a query")
+        narrowed = any(each is not None for each in (kind, speaker, role, session, entity, metadata))
         return cls(
             text=text,
             as_of_ms=_instant(as_of, zone),
@@ -153,8 +160,8 @@ class QueryRequest:
             until_ms=_instant(until, zone),
             base_ms=_instant(asked, zone),
             zone=zone,
-            filters=Filters(kind, speaker, role, session, entity, _pairs(metadata)),
-            families=_named(families),
+            filters=Filters(kind, speaker, role, session, entity, _pairs(metadata)) if narrowed else NO_FILTERS,
+            families=FAMILIES if families is FAMILIES else _named(families),
             **bounds,
         )
 

@@ -74,8 +74,11 @@ def test_one_family_needs_no_list() -> None:
 
 def test_a_request_crosses_process_borders() -> None:
     """It pickles to its equal."""
-    request = QueryRequest.of("Who?", since="2023-01-02", speaker="Bob")
-    assert pickle.loads(pickle.dumps(request)) == request
+    for request in (
+        QueryRequest.of("Who?", since="2023-01-02", speaker="Bob"),
+        QueryRequest("Who?", filters=Filters()),
+    ):
+        assert pickle.loads(pickle.dumps(request)) == request
 
 
 def test_metadata_has_one_form() -> None:
