@@ -266,9 +266,11 @@ class AsyncUser:
     async def changes(self, since: "Told | int") -> "News":
         """Ids of the facts and sessions that came, changed or went after a version, or after a write's answer.
 
-        Raises VersionGone when that was too long ago: then the memory is to be read whole.
+        Raises InvalidInput; VersionGone when that was too long ago: then the memory is to be read whole.
         """
-        version = since if isinstance(since, int) else since.version
+        version = getattr(since, "version", since)
+        if not isinstance(version, int):
+            raise InvalidInput(f"`since` must be what a write was answered, or its version, not {since!r}")
         news: News = await self._read("changes", since=version)
         return news
 

@@ -25,7 +25,8 @@ def forget(
         ),
     ] = None,
     turns: Annotated[
-        list[str] | None, typer.Option("--turns", "--turn", metavar="ID", help="Forget this turn; repeatable.")
+        list[str] | None,
+        typer.Option("--turns", "--turn", metavar="ID", help="Forget this turn, as `s3#0`; repeatable."),
     ] = None,
     fact: Annotated[
         str | None, typer.Option("--fact", metavar="ID", help="Forget this fact; its dialogue stays.")
@@ -37,7 +38,10 @@ def forget(
         bool, typer.Option("--with-dialogue", help="With --fact: forget the dialogue that says it, too.")
     ] = False,
     including_snapshots: Annotated[
-        bool, typer.Option("--including-snapshots", help="Erase it from saved states, too.")
+        bool,
+        typer.Option(
+            "--including-snapshots", help="Erase it from saved states, too; else it is refused while one holds it."
+        ),
     ] = False,
     everything: Annotated[bool, typer.Option("--everything", help="Forget the whole memory of this user.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --everything: do not ask for confirmation.")] = False,
@@ -73,9 +77,12 @@ def forget(
 
 
 def _confirm(user: str) -> None:
-    """Ask who sits at a terminal; a script has said what it wants. Raises InvalidInput for anything but yes."""
+    """Ask who sits at a terminal; a script says `--yes`. Raises InvalidInput for anything but yes."""
     if not sys.stdin.isatty():
-        return
+        raise InvalidInput(
+            f"this erases the whole memory of {clean(user)}, for good; nothing was changed; add --yes to mean it",
+            user=user,
+        )
     try:
         agreed = typer.confirm(f"Erase the whole memory of {clean(user)}, for good?", err=True)
     except typer.Abort:

@@ -51,9 +51,17 @@ def test_anything_else_is_an_input_error(program: Program, fake: FakeClient, arg
 
 def test_everything_deletes_the_user(program: Program, fake: FakeClient) -> None:
     """The whole memory goes when that was said in so many words; who holds a copy is named."""
-    run = program("forget", "bob", "--everything", "--json")
+    run = program("forget", "bob", "--everything", "--yes", "--json")
     assert run.data == {"user": "bob", "deleted": True, "copies": ["ann"]}
     assert fake.asked == [("delete", "bob", {})]
+
+
+def test_everything_is_not_deleted_by_a_script_that_does_not_say_yes(program: Program, fake: FakeClient) -> None:
+    """Whatever is piped into it."""
+    run = program("forget", "bob", "--everything")
+    assert run.code == 2
+    assert "nothing was changed; add --yes to mean it" in run.err
+    assert fake.asked == []
 
 
 class Terminal(io.StringIO):

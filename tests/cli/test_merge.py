@@ -72,9 +72,9 @@ def test_what_came_from_somebody_is_forgotten(two: Program) -> None:
     assert two("merge", "ann", "ben", "carl").code == 0
     assert two("forget", "ann", "--origin", "carl").code == 0
     assert _sessions(two, "ann") == 2
-    run = two("forget", "carl", "--everything", "--json")
+    run = two("forget", "carl", "--everything", "--yes", "--json")
     assert run.data["copies"] == []
-    run = two("forget", "ben", "--everything")
+    run = two("forget", "ben", "--everything", "--yes")
     assert "still in the memories of (1): ann" in run.out
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import random
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 
@@ -204,6 +205,15 @@ async def test_news_go_back_so_far(world: World, say: Say, monkeypatch: pytest.M
         with pytest.raises(mf.VersionGone):
             await ann.changes(since)
     assert len((await ann.changes(version - 5)).sessions_added) == 5
+
+
+@pytest.mark.parametrize("since", ["yesterday", None, 1.5])
+async def test_what_is_no_version_has_no_news(world: World, say: Say, since: Any) -> None:
+    """It is told as bad input."""
+    ann = world.client.user("ann")
+    await ann.ingest(say("s1", "I live in Davis."))
+    with pytest.raises(mf.InvalidInput, match="its version, not"):
+        await ann.changes(since)
 
 
 async def test_news_of_a_restore_and_of_another_owner(world: World, say: Say) -> None:
