@@ -4,6 +4,7 @@ At most one candidate per clause. It is a real mode with its own recall, not a m
 speaks, when, whose attribute), everything else keeps its words.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -30,6 +31,8 @@ _REPEATED_CHARS: Final = 2_000
 _LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
 _DAY_MS: Final = timedelta(days=1) // timedelta(milliseconds=1)
 _LIMITS: Final = ("before", "until", "till", "by", "after")
+_UNTIL: Final = re.compile(r"\b(?:until|till|til)\b[^.,;]*$", re.IGNORECASE)
+_THEN: Final = re.compile(r"[\s.,;]*(?:and\s+)?then\b", re.IGNORECASE)
 _YOU: Final = word_set("you your you're you've yours you'll you'd")
 _NO_TOPICS: Final = word_set(
     "last next year years week weeks month months time yesterday today ago made went took gave"
@@ -164,6 +167,7 @@ def _topics(saying: Saying, speakers: Speakers, names: tuple[str, ...]) -> tuple
 def _event(saying: Saying, times: list[Found]) -> EventTime | None:
     """The first time of a saying that is not the limit of something ("before 9 June").
 
+    Without one, when what comes before it was over: "I lived in Boston until 2019, then I moved to Davis".
     Of what was true once and is not any more: the limit, since it ended then ("lived in Davis until January 2022");
     without one, all the time before it was said.
     """
@@ -171,12 +175,23 @@ def _event(saying: Saying, times: list[Found]) -> EventTime | None:
     for found in here:
         if not _is_limit(saying.turn.text, found):
             return found.event
+    if not here and (over := _over_before(saying, times)):
+        return over
     attribute, source_ms = saying.attribute, saying.turn.source_ms
     if attribute is None or not attribute.past or source_ms is None:
         return None
     if here:
         return here[0].event
     return EventTime(source_ms - _LIFETIME_MS, source_ms, Precision.RANGE, "used to", source_ms)
+
+
+def _over_before(saying: Saying, times: list[Found]) -> EventTime | None:
+    text, start = saying.turn.text, saying.clause.start
+    last = next((found for found in reversed(times) if found.end <= start), None)
+    if last is None or not _UNTIL.search(text[max(0, last.start - 12) : last.end]):
+        return None
+    then = _THEN.match(text, last.end)
+    return last.event if then and not text[then.end() : start].strip() else None
 
 
 def _is_limit(text: str, found: Found) -> bool:

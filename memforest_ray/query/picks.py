@@ -45,6 +45,8 @@ _ALIKE_SHARE: Final = 0.8
 """... and the part of what the best holds of the question's words that it must hold, too."""
 _TELLS_BOTH: Final = re.compile(r"\b(?:before|after|prior to|until|since|following|then)\b|之[前后]|以[前后]|पहले|बाद")
 """What a statement says that tells of a happening and of what was before or after it."""
+_WHENCE: Final = re.compile(r"\bfrom\b|从", re.IGNORECASE)
+"""What a change says that tells how it was before it."""
 _DAY_MS: Final = 86_400_000
 
 
@@ -137,6 +139,8 @@ def _from_end(chain: Chain, bearings: Bearings) -> Iterator[tuple[Entry, str]]:
     elif direction is Direction.PREVIOUS:
         if len(runs) > 1:
             yield _last_held(runs[:-1]), "previous"
+        elif _says_whence(runs[0][0]):
+            yield runs[0][0], "previous"
     elif bearings.reading.intervals:
         since, until = bearings.reading.intervals[0]
         if since is not None and until is not None:
@@ -190,7 +194,8 @@ def _named(chain: Chain, anchors: Iterable[str]) -> set[str]:
 def _beside(chain: Chain, values: Collection[str], direction: Direction) -> list[tuple[Entry, int]]:
     """The state before or after one of the chain's own, with the start of that one.
 
-    Where a state came more than once (Davis, Miami, Davis) the last time that has such a neighbour is meant.
+    Where a state came more than once (Davis, Miami, Davis) the last time that has such a neighbour is meant. Of the
+    first state its own words may say what was before: "moved from Davis to Miami".
     """
     runs = chain.runs
     step = -1 if direction is Direction.BEFORE else 1
@@ -198,7 +203,12 @@ def _beside(chain: Chain, values: Collection[str], direction: Direction) -> list
         if runs[place][0].value in values and 0 <= place + step < len(runs):
             beside = _last_held(runs[:place]) if step < 0 else runs[place + step][0]
             return [(beside, runs[place][0].start_ms)]
-    return []
+    first = runs[0][0]
+    return [(first, first.start_ms)] if step < 0 and first.value in values and _says_whence(first) else []
+
+
+def _says_whence(entry: Entry) -> bool:
+    return bool(_WHENCE.search(entry.mention.candidate.text))
 
 
 def _last_held(runs: Sequence[Sequence[Entry]]) -> Entry:

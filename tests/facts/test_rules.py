@@ -235,3 +235,24 @@ async def test_a_past_state_with_a_limit_ended_then() -> None:
     assert (candidate.attribute, candidate.value) == ("residence", "Davis")
     assert candidate.event is not None
     assert (candidate.event.start.year, candidate.event.start.month, candidate.event.precision) == (2022, 1, "month")
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("I lived in Boston until 2019, then I moved to Davis.", True),
+        ("I lived in Boston until 2019, and then I moved to Davis.", True),
+        ("I lived in Boston until 2019. Then I moved to Davis.", True),
+        ("I lived in Boston until 2019. I moved to Davis.", False),
+        ("I lived in Boston in 2019, and back then I moved to Davis.", False),
+        ("I lived in Boston until 2019, then I moved to Davis last month.", False),
+    ],
+)
+async def test_what_follows_a_past_state_began_when_that_ended(text: str, dated: bool) -> None:
+    """ "Until 2019, then": the move was in 2019, not when it was told."""
+    turn = TurnInput(0, "Bob", "user", text, 1_705_312_800_000)  # 2024-01-15
+    (found,) = await RuleExtractor().extract([CellInput(CellId("c0"), (turn,), None, ("Bob",))])
+    moved = found.candidates[-1]
+
+    assert (moved.attribute, moved.value) == ("residence", "Davis")
+    assert (moved.event is not None and moved.event.start.year == 2019) is dated

@@ -70,6 +70,16 @@ def test_which_way_along_the_chain(memory: Memory, question: str, answer: str) -
     assert memory.ask(question)[0].text == answer
 
 
+@pytest.mark.parametrize("question", ["Where did Bob live before moving to Miami?", "Where did Bob live previously?"])
+@pytest.mark.parametrize(("text", "known"), [("Bob moved from Davis to Miami", True), ("Bob moved to Miami", False)])
+def test_a_move_may_say_itself_where_from(memory: Memory, question: str, text: str, known: bool) -> None:
+    """Where nothing else tells of what was before it."""
+    _residence(memory, ("h1", "2024-01-15", text, Kind.TRANSITION, "Miami", days("2023-12-01", 31)))
+    _filled(memory, 50)
+    best = memory.ask(question)[0]
+    assert (best.text == text and best.timely) is known
+
+
 def test_a_return_makes_three_entries(memory: Memory) -> None:
     """Davis 2019, Miami 2021, Davis 2023: current is Davis with its last times, before that Miami."""
     for session, said, value in (
