@@ -17,7 +17,10 @@ SESSIONS = [
     mf.Session(
         id="winter",  # told later or earlier: the order in which sessions arrive does not matter
         time="2022-03-05T15:35:00Z",
-        turns=[mf.Turn(speaker="Bob", text="I moved to Miami last month, and I've been bitten by everything.")],
+        turns=[
+            mf.Turn(speaker="Bob", text="I moved to Miami last month."),
+            mf.Turn(speaker="Maya", text="I have lived in Boston all my life."),
+        ],
     ),
 ]
 
@@ -30,8 +33,10 @@ def main() -> None:
             print(f"version {receipt.version}: {receipt.cells} cells, {receipt.facts_added} new facts")
 
         for hit in bob.query("Where did Bob live before moving to Miami?", k=3):
-            happened = hit.event_time.expression if hit.event_time else "unknown"
-            print(f"{hit.score:.2f}  {hit.text}  (said {hit.source_time:%Y-%m-%d}, happened {happened})")
+            happened = (
+                f", happened {hit.event_time.start:%Y-%m} ({hit.event_time.expression})" if hit.event_time else ""
+            )
+            print(f"{hit.score:.2f}  {hit.text}  (said {hit.source_time:%Y-%m-%d}{happened})")
 
         print(bob.ask("Where did Bob live before moving to Miami?").text)
 

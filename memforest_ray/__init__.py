@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         StoreUnavailable,
         VersionGone,
     )
-    from memforest_ray.facts.readers import Conversation, read_conversations
+    from memforest_ray.facts.readers import Conversation, read_conversations, read_messages
     from memforest_ray.facts.sessions import Session, Turn
     from memforest_ray.facts.times import EventTime
     from memforest_ray.forest.errands import Corrected, Merged, Reembedded, Renewed
@@ -96,6 +96,7 @@ __all__ = [
     "connect",
     "connect_async",
     "read_conversations",
+    "read_messages",
 ]
 
 _HOMES = (

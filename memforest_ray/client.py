@@ -144,6 +144,7 @@ class AsyncClient:
         """Remove everything of one user, for good; the id can be used again, empty. Raises NotFound.
 
         What other users have merged is theirs: told is who still holds a copy; `forget(origin=user)` removes it there.
+        One that is made from such a copy meanwhile may not be told.
         """
         name = checked_user(user)
         check(self._policy, self.settings.principal, "delete_user", name)

@@ -6,6 +6,7 @@ Precedence: defaults < TOML file < `MEMFOREST_*` environment < arguments. Unknow
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_settings import (
@@ -16,19 +17,30 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from memforest_ray.errors import InvalidInput
+from memforest_ray.errors import InvalidInput, meant
 
-__all__ = ["ENVIRONMENT_PREFIX", "EndpointSettings", "Settings", "endpoint_key", "load_settings"]
+__all__ = ["ENVIRONMENT_PREFIX", "OPENAI_URL", "EndpointSettings", "Settings", "endpoint_key", "load_settings"]
 
 ENVIRONMENT_PREFIX = "MEMFOREST_"
 _CONFIG_VARIABLE = "MEMFOREST_CONFIG"
-_OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
+"""Where a model is asked for that is named, but not where it is served."""
 _KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 def _listed(value: Any) -> Any:
     """Environment variables list with commas."""
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _addresses(value: Any) -> Any:
+    """Of servers; that of a host alone would be asked in no protocol."""
+    listed = _listed(value)
+    for url in listed if isinstance(listed, list | tuple) else ():
+        parts = urlsplit(url) if isinstance(url, str) else None
+        if parts is not None and (parts.scheme not in {"http", "https"} or not parts.hostname):
+            raise ValueError(f"{url!r} must begin with http:// or https://, as in 'http://localhost:8000/v1'")
+    return listed
 
 
 def _families(value: Any) -> Any:
@@ -42,7 +54,7 @@ def _families(value: Any) -> Any:
 
 
 Families = Annotated[tuple[Literal["session", "entity", "scene"], ...], NoDecode, BeforeValidator(_families)]
-Urls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+Urls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_addresses)]
 
 
 class EndpointSettings(BaseModel):
@@ -50,7 +62,7 @@ class EndpointSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    urls: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()  # empty: `llm_urls`
+    urls: Annotated[tuple[str, ...], BeforeValidator(_addresses)] = ()  # empty: `llm_urls`
     model: str = ""  # empty: `llm_model`, or what other urls serve
     key_variable: str = ""  # empty: `llm_key_variable`
 
@@ -97,7 +109,9 @@ class Settings(BaseSettings):
 
     # Models behind OpenAI-compatible endpoints
     backend: Literal["auto", "offline", "openai"] = "auto"  # auto: `openai` where `llm_urls` names an endpoint
-    llm_urls: Urls = Field(default_factory=lambda: _listed(os.environ.get("OPENAI_BASE_URL", "")))
+    llm_urls: Urls = Field(
+        default_factory=lambda: _listed(os.environ.get("OPENAI_BASE_URL", "")), validate_default=True
+    )
     llm_model: str = ""  # empty: the one model that the endpoint serves
     llm_key_variable: str = _KEY_VARIABLE  # the environment variable with the key: settings hold no secrets
     llm_roles: dict[Literal["extract", "summarise", "judge", "plan", "rank", "answer"], EndpointSettings] = Field(
@@ -145,11 +159,11 @@ class Settings(BaseSettings):
     def endpoints_of(self, role: str) -> EndpointSettings:
         """Where a role's model is served; `embed` is a role too. Its model is empty where the server is to be asked."""
         if role == "embed":
-            urls = self.embed_urls or self.llm_urls or (_OPENAI_URL,)
+            urls = self.embed_urls or self.llm_urls or (OPENAI_URL,)
             return EndpointSettings(urls=urls, model=self.embed_model, key_variable=self.embed_key_variable)
         own = self.llm_roles.get(role, EndpointSettings())  # type: ignore[call-overload]  # any text may be asked for
         return EndpointSettings(
-            urls=own.urls or self.llm_urls or (_OPENAI_URL,),
+            urls=own.urls or self.llm_urls or (OPENAI_URL,),
             model=own.model or ("" if own.urls else self.llm_model),
             key_variable=own.key_variable or self.llm_key_variable,
         )
@@ -200,7 +214,12 @@ def load_settings(**given: Any) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput(f"setting {key!r}: {first['msg']} (got {first['input']!r})") from error
+        if first["type"] == "extra_forbidden":
+            known = EndpointSettings.model_fields if len(first["loc"]) > 1 else Settings.model_fields
+            hint = meant(str(first["loc"][-1]), known)
+            raise InvalidInput(f"unknown setting {key!r}; nothing was done; {hint}") from error
+        reason = first["msg"].removeprefix("Value error, ")  # what pydantic puts before the words of a check
+        raise InvalidInput(f"setting {key!r}: {reason} (got {first['input']!r})") from error
     except ValueError as error:
         raise InvalidInput(f"the configuration cannot be read: {error}") from error
 
@@ -214,9 +233,5 @@ def _refuse_unknown_variables() -> None:
     known = {ENVIRONMENT_PREFIX + name.upper() for name in Settings.model_fields} | {_CONFIG_VARIABLE}
     unknown = sorted(name for name in os.environ if name.startswith(ENVIRONMENT_PREFIX) and name not in known)
     if unknown:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for this message
-
-        names = {name.removeprefix(ENVIRONMENT_PREFIX): name for name in known}
-        near = get_close_matches(unknown[0].removeprefix(ENVIRONMENT_PREFIX), names, n=1)
-        hint = f"did you mean {names[near[0]]}?" if near else f"known: {', '.join(sorted(known))}"
+        hint = meant(unknown[0], known, ENVIRONMENT_PREFIX)
         raise InvalidInput(f"unknown environment variable {unknown[0]}; nothing was done; {hint}")

@@ -20,6 +20,7 @@ A message says what happened, what was kept and what to do. Errors cross process
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 __all__ = [
@@ -66,6 +67,21 @@ class MemForestError(Exception):
         return cls(message, **detail)
 
 
+def meant(word: str, known: Iterable[str], prefix: str = "") -> str:
+    """The end of a message about a name that is not known: `did you mean 'k'?`, or `known: as_of, k, mode`.
+
+    Near is what is spelled alike, or stands in a longer word by itself (`k` in `top_k`); `prefix` is what all begin
+    with, which makes none alike.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - only for this message
+
+    names = {name.removeprefix(prefix).casefold(): name for name in known}
+    given = word.removeprefix(prefix).casefold()
+    parts = [names[part] for part in re.split(r"[_\W]+", given) if part in names]
+    near = [names[name] for name in get_close_matches(given, names, n=1)] or parts
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(names.values()))}"
+
+
 def _rebuild(cls: type[MemForestError], message: str, detail: dict[str, Any]) -> MemForestError:
     return cls.of(message, detail)
 
@@ -92,10 +108,9 @@ class NotFound(MemForestError):
         self.what = what
 
     @classmethod
-    def memory(cls, user: str, purpose: str = "", *, so: str = "nothing was changed") -> Self:
-        """There is no memory of `user`; `purpose` is what it was wanted for ("save"), `so` what came of that."""
-        why = f", so there is nothing to {purpose}" if purpose else ""
-        return cls(f"user {user!r} has no memory{why}; {so}", what="user", user=user)
+    def memory(cls, user: str) -> Self:
+        """There is no memory of `user`: what is asked of one of its parts, and what changes it, comes to nothing."""
+        return cls(f"user {user!r} has no memory; nothing was changed", what="user", user=user)
 
 
 class Denied(MemForestError):

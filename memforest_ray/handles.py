@@ -64,7 +64,11 @@ def user_of(user: str | Whose) -> UserId:
 
 
 class AsyncUser:
-    """One user's memory, wherever it lives. Made by `AsyncClient.user`."""
+    """One user's memory, wherever it lives. Made by `AsyncClient.user`.
+
+    A user without a memory has one that is empty, to whoever reads it whole or asks a question. What names a part of
+    it, and what changes it otherwise than by adding to it, raises NotFound (`what` is "user").
+    """
 
     def __init__(self, client: Caller, user: UserId) -> None:
         self.id = user
@@ -234,7 +238,10 @@ class AsyncUser:
         return report
 
     async def repair(self, *, op_id: str | None = None) -> Receipt:
-        """Retry what failed: cells that no model could read, verdicts, summaries. Without any, nothing is written."""
+        """Retry what failed: cells that no model could read, verdicts, summaries. Without any, nothing is written.
+
+        Raises NotFound.
+        """
         receipt: Receipt = await self._write("repair", op_id)
         return receipt
 
@@ -336,8 +343,8 @@ class AsyncUser:
     async def restore(self, name: str, *, op_id: str | None = None) -> Restored:
         """Make the state kept under `name` the present one; the version rises.
 
-        What was forgotten since stays forgotten, and facts that were forgotten since do not show again. What was
-        ingested since is gone, unless it was saved. Raises NotFound.
+        What was forgotten since stays forgotten, and facts that were forgotten or corrected since do not show again:
+        told is what did not come back. What was ingested since is gone, unless it was saved. Raises NotFound.
         """
         restored: Restored = await self._write("restore", op_id, name=name)
         return restored
@@ -352,7 +359,7 @@ class AsyncUser:
         await self._write("delete_snapshot", op_id, name=name)
 
     async def stats(self) -> "Stats":
-        """Counts of what the forest holds, and of what it has cost."""
+        """Counts of what the forest holds, and of what it has cost; `exists` tells a user without a memory."""
         counts: Stats = await self._read("stats")
         return counts
 

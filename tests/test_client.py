@@ -149,8 +149,10 @@ def test_blocking_handles_have_the_same_verbs() -> None:
     """Saved, restored, listed and deleted, in the same words."""
     with mf.connect(store="memory://snapshots", runtime="local") as client:
         bob = client.user("bob")
-        with pytest.raises(mf.NotFound, match="nothing to save"):
-            bob.save("old")
+        for early in (bob.save, bob.restore, bob.delete_snapshot):
+            with pytest.raises(mf.NotFound, match="user 'bob' has no memory"):
+                early("old")
+        bob.ingest(mf.Session("s1", [mf.Turn("I keep bees.")]))
         for verb in (bob.restore, bob.delete_snapshot):
             with pytest.raises(mf.NotFound, match="no snapshot 'old'"):
                 verb("old")

@@ -46,6 +46,7 @@ PUBLIC = {
     "connect",
     "connect_async",
     "read_conversations",
+    "read_messages",
 }
 HEAVY = ("ray", "memforest_actors", "numpy", "onnxruntime", "tokenizers", "hnswlib", "obstore", "dateutil", "rich")
 

@@ -64,6 +64,22 @@ VERBS = (
     sim_llm.sim_llm,
 )
 
+READING = frozenset(
+    {
+        ask.query,
+        ask.ask,
+        show.show,
+        show.users,
+        show.stats,
+        upkeep.changes,
+        portable.export,
+        doctor.doctor,
+        estimate.estimate,
+        warm.warm,
+    }
+)
+"""Verbs that change nothing: of these nobody has to be told so."""
+
 EPILOG = """\b
 To begin with:
   memforest ingest chat.json --user alice
@@ -83,7 +99,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in VERBS:
-    app.command(function.__name__.rstrip("_").replace("_", "-"))(verb(function))  # `import` is a word of Python's
+    name = function.__name__.rstrip("_").replace("_", "-")  # `import` is a word of Python's
+    app.command(name)(verb(function, changes=function not in READING))
 
 
 @app.callback(invoke_without_command=True)
@@ -137,7 +154,9 @@ def _refuse(error: Exception, *, as_json: bool) -> int:
     path = "memforest" if context is None else context.command_path
     reason = " ".join(clean(error.format_message()).split()).rstrip(".")  # type: ignore[attr-defined] # a click error
     reason = reason.replace("Value error, ", "")  # what pydantic puts before the words of a check
-    line = f"{reason}; nothing was changed; see `{path} --help`"
+    reads = path.removeprefix("memforest ") in {"memforest", *(function.__name__ for function in READING)}
+    nothing = "" if reads else "; nothing was changed"
+    line = f"{reason}{nothing}; see `{path} --help`"
     sys.stderr.write(f"memforest: {line}\n")
     if as_json:
         sys.stdout.write(json_text({"error": {"kind": "usage", "message": line}}) + "\n")

@@ -23,7 +23,7 @@ def query(call: Call, user: _User, text: _Text, **options: Unpack[Explained]) ->
     data = {"user": user, "question": text, **result.to_json()}
     call.answer(data, lambda screen: draw_result(screen, user, result, explain=options["explain"]))
     if result.reason == "no_memory":
-        call.no_memory(user)
+        call.say(call.no_memory(user))
     return OK
 
 
@@ -45,5 +45,5 @@ def ask(call: Call, user: _User, text: _Text, **options: Unpack[Question]) -> in
     data = {"user": user, "question": text, **answer.to_json()}
     call.answer(data, lambda screen: draw_answer(screen, user, answer, told=whole))
     if answer.result is not None and answer.result.reason == "no_memory":
-        call.no_memory(user)
+        call.say(call.no_memory(user))
     return OK

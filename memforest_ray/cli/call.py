@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_args, get_type_hints
@@ -17,15 +17,27 @@ import typer
 
 from memforest_ray.cli.failures import INTERRUPTED, exit_code, lookup, sentence, stopped
 from memforest_ray.cli.screen import clean, console, json_text
-from memforest_ray.errors import InvalidInput, MemForestError, StoreUnavailable
+from memforest_ray.errors import InvalidInput, MemForestError, NotFound, StoreUnavailable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from memforest_ray.client import Client
+    from memforest_ray.client import Client, User
     from memforest_ray.config import Settings
+    from memforest_ray.forest.overviews import Stats
 
-__all__ = ["Call", "FormatOption", "JsonOption", "OpIdOption", "RuntimeOption", "StoreOption", "open_client", "verb"]
+__all__ = [
+    "Call",
+    "FormatOption",
+    "JsonOption",
+    "OpIdOption",
+    "RuntimeOption",
+    "StoreOption",
+    "TimeOption",
+    "expect_memory",
+    "open_client",
+    "verb",
+]
 
 StoreOption = Annotated[
     str | None, typer.Option("--store", metavar="URL", help="Where memories are kept (MEMFOREST_STORE).")
@@ -45,6 +57,13 @@ FormatOption = Annotated[
     ),
 ]
 """Of verbs that read conversations."""
+TimeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="TIME", help="When sessions without a time took place: 2024-05-20, 2024-05-20T18:30."
+    ),
+]
+"""Of verbs that make conversations memory."""
 OpIdOption = Annotated[
     str | None,
     typer.Option("--op-id", metavar="ID", help="Names this write: run again with the same ID, it is done only once."),
@@ -65,6 +84,14 @@ def open_client(**given: Any) -> "Client":
     return connect(**given)
 
 
+def expect_memory(memory: "User") -> "Stats":
+    """What a memory holds. Raises NotFound where there is none: the library's reads find one that is empty."""
+    counts = memory.stats()
+    if not counts["exists"]:
+        raise NotFound.memory(memory.id)
+    return counts
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One run of a verb."""
@@ -76,6 +103,8 @@ class Call:
     """Of the one write that the verb makes."""
     user: str | None = None
     """Whose memory the verb is about, if it is about one."""
+    changes: bool = True
+    """Whether the verb may change anything."""
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     stderr: TextIO = field(default_factory=lambda: sys.stderr)
 
@@ -97,7 +126,7 @@ class Call:
         try:
             client.close()
         except StoreUnavailable as error:
-            self.say(sentence(error))
+            self.say(self.sentence(error))
 
     def configure_logs(self) -> None:
         """Have log lines go to stderr, as the settings say."""
@@ -141,13 +170,19 @@ class Call:
         self.stderr.write(f"memforest: {clean(line)}\n")
         self.stderr.flush()
 
-    def no_memory(self, user: str) -> None:
-        """Say where none was found: more often than not another store was meant, or another user."""
-        self.say(f"user {user!r} has no memory in {self.settings().store}; {lookup('user')}")
+    def no_memory(self, user: str | None) -> str:
+        """Where none was found: more often than not another store was meant, or another user."""
+        return f"user {user!r} has no memory in {self.settings().store}; {lookup('user')}"
+
+    def sentence(self, error: MemForestError) -> str:
+        """What happened, what was kept and what to do; the same words of every verb that met no memory."""
+        if isinstance(error, NotFound) and error.what == "user":
+            return self.no_memory(error.detail.get("user", self.user))
+        return sentence(error, self.op_id, self.user, changes=self.changes)
 
     def fail(self, error: MemForestError) -> int:
         """Report an error that ended the verb. The exit code."""
-        self.say(sentence(error, self.op_id, self.user))
+        self.say(self.sentence(error))
         named = {"kind": error.kind, "message": str(error)}
         self._emit_error({**named, **error.detail, **named})  # first, and whatever the details are called
         return exit_code(error)
@@ -166,12 +201,15 @@ class Call:
             self.stdout.flush()
 
 
-def verb(function: Callable[..., int]) -> Callable[..., int]:
-    """`function(call, ...)` as a command: with the shared options, its errors as lines and exit codes."""
+def verb(function: Callable[..., int], *, changes: bool = True) -> Callable[..., int]:
+    """`function(call, ...)` as a command: with the shared options, its errors as lines and exit codes.
+
+    `changes`: whether it may change anything.
+    """
 
     @wraps(function)
     def command(ctx: typer.Context, **options: Any) -> int:
-        call = _call(ctx.obj or {}, options)
+        call = replace(_call(ctx.obj or {}, options), changes=changes)
         if "op_id" in options:
             options["op_id"] = call.op_id
         try:

@@ -14,6 +14,8 @@ __all__ = ["draw_answer", "draw_result"]
 CITED_SHOWN = 5
 """Pieces of evidence under an answer; `--json` has all of them."""
 
+UNDATED = "unknown to unknown"
+"""The interval of a node in which nothing has a time."""
 _EMPTY = {
     "no_memory": "nothing is remembered yet",
     "no_match": "nothing matches",
@@ -42,14 +44,22 @@ def draw_answer(screen: "Console", user: str, answer: "Answer", *, told: bool) -
     result = answer.result
     if result is None:
         return
-    cited = [hit for hit in result if hit.fact_id in answer.citations or {*hit.turn_ids} & {*answer.citations}]
+    cited = _cited(answer, result)
     for number, hit in enumerate(cited[:CITED_SHOWN], start=1):
         _draw_hit(screen, number, hit)
+    if len(cited) > CITED_SHOWN:
+        screen.print(Text(f"  and {len(cited) - CITED_SHOWN} more (--json lists them all)", style="dim"))
     _draw_fallbacks(screen, result.trace)
     if asked := _asked(result.trace):
         screen.print(Text(f"  {asked}", style="dim"))
     if not result and _reason(result).casefold() not in answer.text.casefold():
         _draw_message(screen, user, result)
+
+
+def _cited(answer: "Answer", result: "Result") -> "list[Hit]":
+    """The evidence that an answer names, facts and dialogue, in its order."""
+    named = {hit.citation: hit for hit in reversed(result.hits)}
+    return [named[name] for name in dict.fromkeys(answer.citations) if name in named]
 
 
 def _draw_fallbacks(screen: "Console", trace: "Trace") -> None:
@@ -88,19 +98,18 @@ def _draw_hit(screen: "Console", number: int, hit: "Hit") -> None:
 
 
 def _source(hit: "Hit") -> str:
-    """Who said it and when, when it happened, and which turns hold it."""
-    said = f"said by {hit.speaker}, {day(hit.source_time)}"
-    turns = f"turns {', '.join(hit.turn_ids)}"
-    if hit.event_time is None:
-        return f"{said} | {turns}"
-    event = hit.event_time
-    when = interval(event.start, event.end, event.precision)
-    return f"{said} | happened {when} ({event.expression!r}) | {turns}"
+    """What it is known by, who said it and when, when it happened, and which turns hold it."""
+    name = "dialogue" if hit.fact_id is None else f"fact {hit.fact_id}"
+    parts = [name, f"said by {hit.speaker}, {day(hit.source_time)}"]
+    if (event := hit.event_time) is not None:
+        when = interval(event.start, event.end, event.precision)
+        parts.append(f"happened {when} ({event.expression!r})")
+    return " | ".join((*parts, f"turns {', '.join(hit.turn_ids)}"))
 
 
 def _place(hit: "Hit") -> str:
-    """The tree, and the intervals of the nodes from its root down."""
-    return " > ".join((hit.tree, *hit.path))
+    """The tree, and the intervals of the nodes from its root down; of undated ones none."""
+    return " > ".join((hit.tree, *(each for each in hit.path if each != UNDATED)))
 
 
 def _why(why: "Why | None") -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "UNAVAILABLE",
     "USAGE",
     "exit_code",
+    "in_shell",
     "lookup",
     "sentence",
     "stopped",
@@ -88,7 +89,7 @@ _LISTS: dict[What, str] = {
     "user": "`memforest users` lists the users who have one",
     "session": "`memforest show USER` lists the sessions",
     "turn": "`memforest query USER TEXT` shows the ids of turns",
-    "fact": "`memforest query USER TEXT --json` shows the ids of facts",
+    "fact": "`memforest query USER TEXT` shows the ids of facts",
     "tree": "`memforest show USER` lists the trees",
     "snapshot": "`memforest snapshots USER` lists the snapshots",
     "origin": "`memforest show USER` lists the sessions; a merged one is named <its user>/<its id>",
@@ -97,6 +98,7 @@ _LISTS: dict[What, str] = {
 _OTHER = (UNAVAILABLE, KEPT, "run the same command again")
 _KEPT_WORDS = re.compile(r"\b(nothing (was|is) \w+|(is|was|were|are|stays) (kept|unchanged))\b", re.IGNORECASE)
 """By these a message says itself what was kept."""
+_NOTHING_CLAUSE = re.compile(r";? nothing was (changed|done|written)(?=;|$)")
 _IN_A_SHELL = {
     "pass replace=True": "give --replace",
     "replace=True": "--replace",
@@ -109,6 +111,8 @@ _IN_A_SHELL = {
     "event_time ends": "--event-time ends",
 }
 """Words of a message that speak of our Python names -> those of the program."""
+_OPTION = re.compile(r"^(as_of|since|until|asked|speaker|time): ")
+"""How a message begins that is about an option."""
 _SAME_OPERATION = re.compile(r"(ask|make the same call) again,? with (the same op_id|op_id='[^']*')")
 """How a message tells a program to learn what became of a write."""
 
@@ -133,19 +137,28 @@ def lookup(what: What, user: str | None = None) -> str:
     return _LISTS[what].replace("USER", "USER" if user is None else shlex.quote(user))
 
 
-def sentence(error: MemForestError, op_id: str | None = None, user: str | None = None) -> str:
+def in_shell(message: str) -> str:
+    """A message of the library on one line, in the program's words."""
+    line = _OPTION.sub(lambda found: f"--{found[1].replace('_', '-')}: ", " ".join(message.split()).rstrip(".;"))
+    for name, option in _IN_A_SHELL.items():
+        line = line.replace(name, option)
+    return line
+
+
+def sentence(error: MemForestError, op_id: str | None = None, user: str | None = None, *, changes: bool = True) -> str:
     """What happened; what was kept; what to do. On one line; parts that the message has are left to it.
 
-    `op_id` names the write that failed, for a verb that takes one; `user` is whose memory it was about.
+    `op_id` names the write that failed, for a verb that takes one; `user` is whose memory it was about; of a verb that
+    `changes` nothing by its nature it is not said that nothing was.
     """
     _, kept, advice = _READINGS.get(type(error), _OTHER)
     if isinstance(error, NotFound) and error.what is not None:
         advice = lookup(error.what, user)
-    message = " ".join(str(error).split()).rstrip(".;")
-    for name, option in _IN_A_SHELL.items():
-        message = message.replace(name, option)
+    message = in_shell(str(error))
     again = f"run the same command again with --op-id {op_id}" if op_id else "run the same command again"
     message = _SAME_OPERATION.sub(again, message)
-    says_kept = _KEPT_WORDS.search(message) is not None
+    if not changes:
+        message = _NOTHING_CLAUSE.sub("", message)
+    says_kept = not changes or _KEPT_WORDS.search(message) is not None
     says_more = "; " in _KEPT_WORDS.sub("", message).rstrip("; ")
     return "; ".join([message, *([] if says_kept else [kept]), *([] if says_more else [advice])])

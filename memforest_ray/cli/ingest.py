@@ -1,5 +1,6 @@
 """`memforest ingest`: files of conversations become memory."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
@@ -8,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memforest_ray.cli.call import Call, FormatOption
-from memforest_ray.cli.failures import OK, PARTIAL, UNAVAILABLE, exit_code, sentence
+from memforest_ray.cli.call import Call, FormatOption, TimeOption
+from memforest_ray.cli.failures import OK, PARTIAL, UNAVAILABLE, exit_code, in_shell, sentence
 from memforest_ray.cli.screen import clean, console
-from memforest_ray.errors import MemForestError
+from memforest_ray.errors import InvalidInput, MemForestError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,6 +105,11 @@ def ingest(
         bool,
         typer.Option("--replace", help="Replace stored sessions whose turns differ."),
     ] = False,
+    speaker: Annotated[
+        str | None,
+        typer.Option("--speaker", metavar="NAME", help='Who "user" is, in chats that do not name them.'),
+    ] = None,
+    time: TimeOption = None,
     wait: Annotated[
         Literal["refreshed", "facts"],
         typer.Option(help="With a model: return when summaries are written, or as soon as facts can be found."),
@@ -113,17 +119,19 @@ def ingest(
 
     Ingesting the same file again changes nothing; one that has grown adds what is new.
     """
-    work = [item for path in paths for item in read_work(path, user, format, one_user=one_user)]
+    told = {"speaker": speaker, "time": time}
+    work = [item for path in paths for item in read_work(path, user, format, one_user=one_user, **told)]
     with call.client() as client, _bar(call) as bar:
         outcomes = _ingest_all(client, work, bar, replace=replace, wait=wait)
     return _report(call, work, outcomes)
 
 
-def read_work(path: Path, user: str, format_name: str, *, one_user: bool) -> list[Work]:
-    """The sessions of one file, by user. Raises InvalidInput for a file without any."""
+def read_work(path: Path, user: str, format_name: str, *, one_user: bool, **told: Any) -> list[Work]:
+    """The sessions of one file, by user; `told`: its speaker and time. Raises InvalidInput for a file without any."""
     from memforest_ray.facts.readers import read_conversations
 
-    conversations = list(read_conversations(path, format=format_name))
+    _refuse_exported(path, user)
+    conversations = list(read_conversations(path, format=format_name, **told))
     if len(conversations) == 1:
         return [Work(user, tuple(conversations[0].sessions))]
     if one_user:
@@ -131,6 +139,22 @@ def read_work(path: Path, user: str, format_name: str, *, one_user: bool) -> lis
         sessions = [replaced(one, id=f"{item.id}/{one.id}") for item in conversations for one in item.sessions]
         return [Work(user, tuple(sessions))]
     return [Work(f"{user}/{item.id}", tuple(item.sessions)) for item in conversations]
+
+
+def _refuse_exported(path: Path, user: str) -> None:
+    """A memory is imported, as it is: it was read already. Raises InvalidInput; what cannot be read is told later."""
+    from memforest_ray.commit.frames import framed
+
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except (OSError, ValueError):
+        return
+    if framed(head):
+        raise InvalidInput(
+            f"{path} is an exported memory; nothing was changed; import it: "
+            f"memforest import {shlex.quote(str(path))} --user {shlex.quote(user)}"
+        )
 
 
 def _bar(call: Call) -> "Progress":
@@ -209,8 +233,29 @@ def _report(call: Call, work: list[Work], outcomes: list[Outcome]) -> int:
     users = [outcome.totals for outcome in outcomes]
     receipts = [{"user": outcome.user, **item.to_json()} for outcome in outcomes for item in outcome.receipts]
     data = {"users": users, "receipts": receipts, "failures": failures + untried}
-    call.answer(data, lambda screen: _draw(screen, users))
+    call.answer(data, lambda screen: _draw(screen, users, list(_remarks(work, outcomes))))
     return _code(outcomes, failures)
+
+
+def _remarks(work: list[Work], outcomes: list[Outcome]) -> Iterator[str]:
+    """What a person should know of sessions that are kept: what else could be told of them, and what was left out."""
+    receipts = [receipt for outcome in outcomes for receipt in outcome.receipts]
+    undated = sum(receipt.turns_without_time for receipt in receipts)
+    if undated:
+        yield (
+            f"undated {undated:,}: turns of which nothing says when they were spoken, so that no question about a time "
+            "finds them; if you know when, run it again with --time TIME --replace"
+        )
+    turns = [turn for item in work for session in item.sessions for turn in session.turns]
+    nameless = any(turn.role == "user" and turn.speaker in (None, "user") for turn in turns)
+    if nameless and not all(receipt.duplicate for receipt in receipts):
+        yield 'somebody is only called "user"; to say who that is, run it again with --speaker NAME --replace'
+    notes: dict[str, list[str]] = {}
+    for receipt in receipts:
+        for note in receipt.notes:
+            notes.setdefault(note, []).append(str(receipt.session_id))
+    for note, sessions in notes.items():
+        yield f"{_sessions_named(sessions)}: {in_shell(note)}"
 
 
 def _lines(failures: list[dict[str, Any]]) -> Iterator[str]:
@@ -220,13 +265,16 @@ def _lines(failures: list[dict[str, Any]]) -> Iterator[str]:
         key = (failure["user"], failure.get("cell", ""), failure["message"])
         grouped.setdefault(key, []).append(failure.get("session"))
     for (user, cell, message), found in grouped.items():
-        sessions = [session for session in found if session is not None]
-        named = ", ".join(repr(session) for session in sessions[:SESSIONS_NAMED])
-        if len(sessions) > 1:
-            named = f"{len(sessions)} sessions ({named}{', ...' * (len(sessions) > SESSIONS_NAMED)})"
-        elif named:
-            named = f"session {named}"
+        named = _sessions_named([session for session in found if session is not None])
         yield ": ".join(part for part in (user, named if named not in message else "", cell, message) if part)
+
+
+def _sessions_named(sessions: list[str]) -> str:
+    """`session 's1'`, `7 sessions ('s1', 's2', 's3', ...)`; empty for none."""
+    named = ", ".join(repr(session) for session in sessions[:SESSIONS_NAMED])
+    if len(sessions) > 1:
+        return f"{len(sessions)} sessions ({named}{', ...' * (len(sessions) > SESSIONS_NAMED)})"
+    return named and f"session {named}"
 
 
 def _code(outcomes: list[Outcome], failures: list[dict[str, Any]]) -> int:
@@ -237,7 +285,7 @@ def _code(outcomes: list[Outcome], failures: list[dict[str, Any]]) -> int:
     return max(exit_code(error) for outcome in outcomes for error in outcome.errors)
 
 
-def _draw(screen: "Console", users: list[dict[str, Any]]) -> None:
+def _draw(screen: "Console", users: list[dict[str, Any]], remarks: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -251,3 +299,5 @@ def _draw(screen: "Console", users: list[dict[str, Any]]) -> None:
     for user in stored:
         table.add_row(Text(clean(user["user"])), *(f"{user[key]:,}" for key in _COLUMNS))
     screen.print(table)
+    for remark in remarks:
+        screen.print(Text(clean(remark), style="dim"))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from memforest_ray.cli.call import Call, FormatOption
+from memforest_ray.cli.call import Call, FormatOption, TimeOption
 
 __all__ = ["load"]
 
@@ -18,6 +18,7 @@ def load(
     *,
     prefix: Annotated[str, typer.Option(metavar="P", help="Put before every user id, such as `tenant/`.")] = "",
     format: FormatOption = "auto",  # noqa: A002 - the option's name
+    time: TimeOption = None,
     concurrency: Annotated[
         int, typer.Option(metavar="N", min=1, max=1024, help="Users loaded at a time.")
     ] = CONCURRENCY,
@@ -31,6 +32,10 @@ def load(
     Prints one JSON line per user and `RESULT {json}` last. The exit code is 3 if some failed.
     """
     from memforest_ray.cli.loading import Plan, run_load
+    from memforest_ray.cli.sources import settled
+    from memforest_ray.facts.readers.defaults import Defaults
 
-    plan = Plan(tuple(paths), prefix, format, concurrency, name or "\n".join([prefix, format, *paths]))
+    Defaults(time=time)  # what is no time is refused once, and not for each file
+    named = name or "\n".join([prefix, format, *map(settled, paths)])
+    plan = Plan(tuple(paths), prefix, format, concurrency, named, time)
     return run_load(call, plan)

@@ -40,6 +40,8 @@ class Plan:
     concurrency: int
     name: str
     """By which a later run finds what this one has done."""
+    time: str | None = None
+    """When sessions without a time took place."""
 
 
 @dataclass(slots=True)
@@ -129,11 +131,12 @@ async def _works(run: _Load, sources: list[Source], plan: Plan) -> AsyncIterator
     for source in sources:
         try:
             async with source.local() as path:
-                read = partial(read_work, path, plan.prefix + source.stem, plan.format, one_user=False)
+                read = partial(read_work, path, plan.prefix + source.stem, plan.format, one_user=False, time=plan.time)
                 works = await asyncio.to_thread(read)
         except MemForestError as error:
             failure = {"file": source.name, "kind": error.kind, "message": sentence(error)}
             run.line(failure)
+            run.counts["failed"] += 1
             run.fail(exit_code(error), [failure])
             continue
         for work in works:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memforest_ray.cli.call import Call, OpIdOption
-from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
+from memforest_ray.cli.failures import OK, PARTIAL, exit_code
 from memforest_ray.cli.reports import draw_report
 from memforest_ray.cli.screen import clean
 from memforest_ray.errors import MemForestError
@@ -43,7 +43,7 @@ def merge(
                 done.append(_forecast(memory, source) if dry_run else _merged(memory, source, replace, op_id))
             except MemForestError as error:
                 failed.append((source, error))
-                call.say(f"{source}: {sentence(error, op_id)}")
+                call.say(f"{source}: {call.sentence(error)}")
     errors = [{"source": source, "kind": error.kind, "message": str(error)} for source, error in failed]
     key = "would_merge" if dry_run else "merged"
     call.answer({"user": user, key: done, "failed": errors}, lambda screen: _draw(screen, done))

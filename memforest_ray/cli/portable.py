@@ -54,7 +54,9 @@ def import_(
 ) -> int:
     """Import an exported memory, for a user who has none."""
     import asyncio
+    import shlex
 
+    from memforest_ray.commit.frames import framed
     from memforest_ray.handles import checked_user
     from memforest_ray.local.portable import EXPORT
 
@@ -62,6 +64,11 @@ def import_(
         raw = path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read ({error.strerror}); nothing was changed") from error
+    if raw and not framed(raw):
+        raise InvalidInput(
+            f"{path} is no file that `memforest export` wrote; nothing was changed; if it holds conversations: "
+            f"memforest ingest {shlex.quote(str(path))} --user {shlex.quote(user)}"
+        )
     call.durable_store()
     try:
         found = asyncio.run(_imported(call.settings(), raw, checked_user(user)))

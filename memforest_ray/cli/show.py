@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memforest_ray.cli.call import Call
+from memforest_ray.cli.call import Call, expect_memory
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
 
@@ -21,6 +21,8 @@ __all__ = ["show", "stats", "users"]
 
 SUMMARY_CHARACTERS = 160
 """Of a node's summary on the screen; `--json` has all of it."""
+SEPARATOR = " · "
+"""Between the statements of a summary, each of which is a line of it."""
 SCOPE_COLUMNS = 40
 """Of a list's width that names may take before they are cut."""
 NARROW = 100
@@ -52,9 +54,9 @@ def show(
             call.answer({"user": user, "tree": tree}, lambda screen: screen.print(_draw_tree(tree, summary)))
             return OK
         cards = memory.trees()
+        if not cards:
+            expect_memory(memory)
     call.answer({"user": user, "trees": cards}, lambda screen: _draw_cards(screen, user, cards, summary))
-    if not cards:
-        call.no_memory(user)
     return OK
 
 
@@ -73,10 +75,8 @@ def users(
 def stats(call: Call, user: Annotated[str, typer.Argument(metavar="USER", help="Whose memory.")]) -> int:
     """Show what a memory holds and what it has cost."""
     with call.client() as client:
-        counts = client.user(user).stats()
+        counts = expect_memory(client.user(user))
     call.answer({"user": user, **counts}, lambda screen: _draw_stats(screen, counts))
-    if not counts["version"]:
-        call.no_memory(user)
     return OK
 
 
@@ -147,8 +147,7 @@ def _ends(item: "TreeCard | TreeNode") -> tuple[str, str]:
     first, last = item.get("start"), item.get("end")
     if not first or not last:
         return "undated", "undated"
-    # An interval ends before its end; a point does not.
-    before = datetime.fromisoformat(last) - timedelta(milliseconds=last != first)
+    before = datetime.fromisoformat(last) - timedelta(milliseconds=1)
     return first[:10], before.isoformat()[:10]
 
 
@@ -158,10 +157,10 @@ def _undated(summary: str | None, item: "TreeCard | TreeNode") -> str:
 
 
 def _short(text: str | None, characters: int) -> "Text":
-    """At most `characters` of a text, on one line."""
+    """At most `characters` of a text, its lines on one."""
     from rich.text import Text
 
-    line = " ".join(clean(text or "").split())
+    line = SEPARATOR.join(" ".join(clean(each).split()) for each in (text or "").split("\n") if each.strip())
     return Text(line if len(line) <= characters else line[: max(characters - 1, 0)] + "…")
 
 
@@ -179,7 +178,7 @@ def _draw_stats(screen: "Console", counts: "Stats") -> None:
     """Name and number, one a line."""
     from rich.text import Text
 
-    for line in _lines(counts):
+    for line in _lines({name: value for name, value in counts.items() if name != "exists"}):
         screen.print(Text(clean(line)), soft_wrap=True)
 
 

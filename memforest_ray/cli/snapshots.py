@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call, OpIdOption
+from memforest_ray.cli.call import Call, OpIdOption, expect_memory
 from memforest_ray.cli.failures import OK
 from memforest_ray.cli.screen import clean
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from memforest_ray.commit.snapshots import SnapshotInfo
+    from memforest_ray.forest.intents import Restored
 
 __all__ = ["restore", "save", "snapshots"]
 
@@ -40,9 +41,19 @@ def restore(call: Call, user: _User, name: _Name, op_id: OpIdOption = None) -> i
     """Restore a saved state. What was forgotten since then stays forgotten."""
     with call.client() as client:
         restored = client.user(user).restore(name, op_id=op_id)
-    line = f"restored {name}: version {restored.version} equals version {restored.snapshot_version}"
+    equals = f"version {restored.version} equals version {restored.snapshot_version}"
+    line = f"restored {name}: {equals}{_left_out(restored)}"
     call.answer({"user": user, **restored.to_json()}, lambda screen: screen.print(clean(line)))
     return OK
+
+
+def _left_out(restored: "Restored") -> str:
+    """What did not come back, and why."""
+    counts = {"turns": restored.turns_left_out, "facts": len(restored.facts_left_out)}
+    parts = [f"{count:,} {what if count > 1 else what[:-1]}" for what, count in counts.items() if count]
+    if not parts:
+        return ""
+    return f" but for what was forgotten or corrected since, which stays so: {' and '.join(parts)}"
 
 
 def snapshots(
@@ -59,6 +70,8 @@ def snapshots(
             call.answer({"user": user, "deleted": delete}, lambda screen: screen.print(clean(f"deleted {delete}")))
             return OK
         kept = memory.snapshots()
+        if not kept:
+            expect_memory(memory)
     call.answer({"user": user, "snapshots": [_row(info) for info in kept]}, lambda screen: _draw(screen, kept))
     return OK
 

@@ -10,7 +10,7 @@ from memforest_ray.errors import InvalidInput, StoreUnavailable
 from memforest_ray.storage.open import CLOUD_SCHEMES, open_store
 from memforest_ray.storage.store import Missing, ObjectStore
 
-__all__ = ["SUFFIXES", "Source", "find_sources"]
+__all__ = ["SUFFIXES", "Source", "find_sources", "settled"]
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".txt"})
 """Of the files that are taken from folders and buckets; a file that is named itself may have any."""
@@ -59,6 +59,13 @@ async def find_sources(paths: Sequence[str]) -> list[Source]:
             raise InvalidInput(f"{path} holds no file to load ({', '.join(sorted(SUFFIXES))}); nothing was done")
         found.extend(more)
     return found
+
+
+def settled(path: str) -> str:
+    """What `path` names, written in one way: `chats`, `chats/` and `./chats` are one folder."""
+    if "://" in path:
+        return path.rstrip("/")
+    return str(Path(path).expanduser().absolute())
 
 
 def _files(given: str) -> list[Source]:

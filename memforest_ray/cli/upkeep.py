@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memforest_ray.cli.call import Call, OpIdOption
+from memforest_ray.cli.call import Call, OpIdOption, expect_memory
 from memforest_ray.cli.failures import OK, PARTIAL
 from memforest_ray.cli.reports import counted, draw_report
 from memforest_ray.cli.screen import clean
-from memforest_ray.errors import NotFound
+from memforest_ray.errors import VersionGone
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +22,6 @@ def repair(call: Call, user: _User, op_id: OpIdOption = None) -> int:
     """Retry what failed: cells, verdicts, summaries."""
     with call.client() as client:
         data = client.user(user).repair(op_id=op_id).to_json()
-    if not data["version"]:
-        raise NotFound.memory(user, "repair")
     _answer(call, user, data)
     for cell, reason in data["failed_cells"].items():
         call.say(f"cell {cell} failed again: {reason}")
@@ -66,7 +64,7 @@ def reembed(call: Call, user: _User, op_id: OpIdOption = None) -> int:
 def correct(
     call: Call,
     user: _User,
-    fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as `query --json` shows it.")],
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as `query` shows it.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should say.")],
     value: Annotated[
         str | None,
@@ -92,7 +90,14 @@ def changes(
 ) -> int:
     """List what was added, changed or removed since a version."""
     with call.client() as client:
-        news = client.user(user).changes(since).to_json()
+        memory = client.user(user)
+        try:
+            news = memory.changes(since).to_json()
+        except VersionGone:
+            expect_memory(memory)
+            raise
+        if news["version"] == since:
+            expect_memory(memory)
     call.answer({"user": user, **news}, lambda screen: _draw_news(screen, news))
     return OK
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memforest_ray.cli.call import Call
-from memforest_ray.cli.failures import OK, PARTIAL, exit_code, sentence
+from memforest_ray.cli.failures import OK, PARTIAL, exit_code
 from memforest_ray.cli.screen import clean
-from memforest_ray.errors import MemForestError
+from memforest_ray.errors import MemForestError, NotFound
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,10 +19,14 @@ def warm(call: Call, users: Annotated[list[str], typer.Argument(metavar="USER", 
     """Open memories before the first question. Use it with a warm cluster (`memforest up`)."""
     with call.client() as client:
         found = client.warm(users)
-    opened = {user: each for user, each in found.items() if not isinstance(each, MemForestError)}
-    failed = [(user, each) for user, each in found.items() if isinstance(each, MemForestError)]
+    opened = {user: each for user, each in found.items() if not isinstance(each, MemForestError) and each}
+    failed = [
+        (user, each if isinstance(each, MemForestError) else NotFound.memory(user))
+        for user, each in found.items()
+        if user not in opened
+    ]
     for user, error in failed:
-        call.say(f"{user}: {sentence(error)}")
+        call.say(f"{user}: {call.sentence(error)}")
     errors = [{"user": user, "kind": error.kind, "message": str(error)} for user, error in failed]
     call.answer({"versions": opened, "failed": errors}, lambda screen: _draw(screen, opened))
     if not failed:
@@ -34,5 +38,4 @@ def _draw(screen: "Console", versions: dict[str, int]) -> None:
     from rich.text import Text
 
     for user, version in versions.items():
-        told = f"open at version {version}" if version else "open; nothing is remembered yet"
-        screen.print(Text(clean(f"{user}: {told}")), soft_wrap=True)
+        screen.print(Text(clean(f"{user}: open at version {version}")), soft_wrap=True)

@@ -23,6 +23,7 @@ __all__ = [
     "FORMAT",
     "Frame",
     "corrupt",
+    "framed",
     "off_loop",
     "pack",
     "pack_small",
@@ -103,6 +104,11 @@ def seal(kind: str, key: str, head: dict[str, Any], body: bytes) -> bytes:
     packed = pack_small({**head, "kind": kind, "key": key})
     prefix = _PREFIX.pack(_MAGIC, FORMAT, len(packed))
     return b"".join((prefix, packed, _digest(prefix, packed, body), body))
+
+
+def framed(raw: bytes) -> bool:
+    """Whether these bytes begin as an object of ours does, whatever is wrong with the rest."""
+    return raw[: len(_MAGIC)] == _MAGIC
 
 
 def unseal(raw: bytes, key: str, *kinds: str) -> Frame:

@@ -113,6 +113,11 @@ class Version:
     """Receipts, as JSON, of the newest operations."""
     index: IndexView
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a memory: something was written in the life that it has; its number outlives a deletion."""
+        return bool(self.sessions or self.operations)
+
     @classmethod
     def empty(cls, birth: Birth, secret: str, thresholds: Thresholds, index: IndexView) -> "Version":
         """A forest that holds nothing yet."""

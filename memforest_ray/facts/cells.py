@@ -1,5 +1,6 @@
 """Cells: b consecutive turns of one session, the unit of extraction and the leaf of a session tree."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -86,7 +87,7 @@ def cut(
 
     A cell ends at `turns_max` turns, before it would exceed `chars_max` characters and at a gap of more than
     `gap_ms_max` between turns whose own times are both known. A turn longer than `chars_max` gets cells of
-    its own, split at white space where it can be; what follows may join its last part. Every decision looks
+    its own, split where a sentence ends where it can be; what follows may join its last part. Every decision looks
     back only: the cells of a session's beginning are those of the session, but for the open last one.
     """
     limits = _Limits(turns_max, chars_max, gap_ms_max)
@@ -182,10 +183,13 @@ def _spans(text: str, turn: int, chars_max: int) -> Iterator[Span]:
 def _split(text: str, start: int, limit: int) -> int:
     """Where a part that starts at `start` ends, `limit` at most.
 
-    After the last white space of its second half; without any, before a character that begins anew, so that
-    no accent, vowel sign or joined emoji is torn from its base.
+    After the last sentence or line that ends in its second half: half a sentence says what nobody said. Else after the
+    last white space there; without any, before a character that begins anew, so that no accent, vowel sign or joined
+    emoji is torn from its base.
     """
     half = start + (limit - start + 1) // 2
+    if ends := [found.end() for found in _SENTENCE_END.finditer(text, half, limit)]:
+        return ends[-1]
     for end in range(limit, half, -1):
         if text[end - 1].isspace():
             return end
@@ -195,6 +199,7 @@ def _split(text: str, start: int, limit: int) -> int:
     return limit
 
 
+_SENTENCE_END = re.compile(r"\n|[.!?\u2026][\"'\u201d\u2019)\]]{0,3}\s|[\u3002\uff01\uff1f]")
 _JOINER = "\u200d"
 
 

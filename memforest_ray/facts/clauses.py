@@ -38,6 +38,16 @@ _JOINT = re.compile(
     r"(?:\s{0,2},?\s{1,2}(?:and|but|so|then|although|though|while)\s{1,2}|\s{0,2}[;—–]\s{0,2}|\s-{1,2}\s)"
     r"(?=(?:I|I'm|I've|I'll|we|we're|we've|he|she|my|our)\s)|，(?=[我他她但]|不过|所以|后来)"
 )
+# Where one sentence names two times, the second may be that of something else: "tea on Monday and a film on Friday".
+_TIME: Final = (
+    r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|\d{1,2}(?:st|nd|rd|th)|\d{1,2}(?::\d\d)?\s?[ap]m"
+    r"|(?:January|February|March|April|May|June|July|August|September|October|November|December)(?:\s\d{1,2})?"
+    r"|today|tonight|yesterday|tomorrow|morning|afternoon|evening|night|week|weekend|month|year)"
+)
+_AND = re.compile(r"\s{0,2},?\s{1,2}(?:and|but|then)\s{1,2}")
+_TIME_BEFORE = re.compile(rf"(?<!between\s)\b{_TIME}$")
+_TIME_AFTER = re.compile(rf"(?:(?!(?:and|but|then)\b)[\w'.&-]{{1,30}}\s{{1,2}}){{3,8}}?(?:the\s)?{_TIME}\b")
+_TIME_CHARS_MAX: Final = 24
 # What readers note in place of what is no text: "[image]", "[file: plan.pdf]", "[tool call: search]".
 _NOTE = re.compile(
     r"\[(?:tool call: [^\[\]\n]{1,200}|(?:image|audio|video|file|media)(?:: [^\[\]\n]{1,600})?)\]", re.IGNORECASE
@@ -105,11 +115,21 @@ def _sentence(text: str, start: int, end: int, question: bool) -> Iterator[Claus
 def _parts(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The sentence, cut where both parts are long enough to stand alone."""
     parts = [(start, end)]
-    for joint in _JOINT.finditer(text, start, end):
+    for one, other in _joints(text, start, end):
         first = parts[-1][0]
-        if min(_word_count(text[first : joint.start()]), _word_count(text[joint.end() : end])) >= _PART_WORDS_MIN:
-            parts[-1:] = [(first, joint.start()), (joint.end(), end)]
+        if min(_word_count(text[first:one]), _word_count(text[other:end])) >= _PART_WORDS_MIN:
+            parts[-1:] = [(first, one), (other, end)]
     return parts
+
+
+def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Where a sentence may be cut: what joins its parts."""
+    joints = {joint.span() for joint in _JOINT.finditer(text, start, end)}
+    for joint in _AND.finditer(text, start, end):
+        before = text[max(start, joint.start() - _TIME_CHARS_MAX) : joint.start()]
+        if _TIME_BEFORE.search(before) and _TIME_AFTER.match(text, joint.end(), end):
+            joints.add(joint.span())
+    return sorted(joints)
 
 
 def _word_count(text: str) -> int:

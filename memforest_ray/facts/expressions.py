@@ -19,8 +19,10 @@ from memforest_ray.facts.phrases.hindi import HINDI
 from memforest_ray.facts.phrases.nearby import NEARBY
 from memforest_ray.facts.phrases.numbers import COUNT, counted
 from memforest_ray.facts.phrases.phrase import Phrase, Setting, ago, ahead
-from memforest_ray.facts.phrases.vocabulary import MONTHS, WEEKDAYS, compiled, hooks_in, speaks_of_future
+from memforest_ray.facts.phrases.tense import puts_off, speaks_of_future
+from memforest_ray.facts.phrases.vocabulary import MONTHS, WEEKDAYS, compiled, hooks_in
 from memforest_ray.facts.phrases.within import WITHIN
+from memforest_ray.facts.phrases.yearly import is_yearly
 from memforest_ray.facts.times import EPOCH, EventTime, Precision, to_datetime
 from memforest_ray.facts.words import word_set
 
@@ -73,18 +75,21 @@ _LANGUAGES: Final = (
 )
 
 
-def find_times(text: str, base_ms: int | None, zone: str | None, *, future: bool | None = None) -> list[Found]:
+def find_times(
+    text: str, base_ms: int | None, zone: str | None, *, future: bool | None = None, asked: bool = False
+) -> list[Found]:
     """Time expressions of `text` in order, not overlapping.
 
     `base_ms` is when it was said; relative expressions ("last week", "on 18 March") are left out without it.
     Days are those of `zone` (IANA name, UTC when not given). Where an expression may lie before or after the
-    base ("in May"), `future` decides, or when it is `None` the words around it do; without a sign it is past.
+    base ("in May"), `future` decides, or when it is `None` the words around it do; without a sign it is past. So is
+    what stands without any verb in a question (`asked`); in a statement ("dentist on Friday") it may lie ahead.
     """
     if not _may_tell(text):
         return []
     place = zone_of(zone)
     now = _now(base_ms, place)
-    hits = _compose(text, _hits(text, now, future), now)
+    hits = _compose(text, _hits(text, now, future, asked), now)
     found = (_found(text, hit, base_ms, place) for hit in hits)
     return [each for each in found if each is not None]
 
@@ -147,12 +152,12 @@ def _hooked(language: int, held: frozenset[str]) -> tuple[Phrase, ...]:
     return tuple(phrase for phrase in phrases if not any(held.isdisjoint(hooks) for hooks in phrase.hooks))
 
 
-def _hits(text: str, now: datetime | None, future: bool | None) -> list[_Hit]:
+def _hits(text: str, now: datetime | None, future: bool | None, asked: bool) -> list[_Hit]:
     plain = text.translate(_WIDE_DIGITS) if not text.isascii() else text
     setting = Setting(
         plain,
         now or EPOCH.replace(tzinfo=None),
-        lambda match: speaks_of_future(plain, match.start(), match.end()) if future is None else future,
+        lambda match: speaks_of_future(plain, *match.span(), asked=asked) if future is None else future,
     )
     hits = [
         hit
@@ -169,7 +174,7 @@ def _resolved(phrase: Phrase, setting: Setting) -> Iterator[_Hit]:
             period = phrase.resolve(match, setting)
         except (ValueError, OverflowError, IndexError):  # 30 February, a fifth Monday, the year 10,000
             continue
-        if period is not None and not (phrase.relative and _returns(setting.text, match)):
+        if period is not None and not (phrase.relative and _returns(phrase, setting.text, match)):
             yield _Hit(match.start(), match.end(), period, phrase.relative)
 
 
@@ -186,10 +191,13 @@ _ONE_OF_THEM: Final = compiled(
 )
 
 
-def _returns(text: str, match: re.Match[str]) -> bool:
-    """Whether it returns each year or week ("every year in May"): then no one time is meant."""
+def _returns(phrase: Phrase, text: str, match: re.Match[str]) -> bool:
+    """Whether it returns each year or week ("every year in May", a birthday): then no one time is meant."""
     if _ONE_OF_THEM.search(match[0]):
         return False
+    annual = phrase.annual(match) if phrase.annual is not None else None
+    if annual is not None and is_yearly(text, match.start(), match.end(), a_day=annual.day is not None):
+        return True
     before = text[max(0, match.start() - _SENTENCE_CHARS) : match.start()]
     return bool(_EACH_YEAR.search(before) or _EACH_AFTER.match(text, match.end()))
 
@@ -215,6 +223,12 @@ _FROM: Final = re.compile(r"\b(?:from|between)\s{1,3}$", re.ASCII | re.IGNORECAS
 _TO: Final = re.compile(
     r"\s{1,2}(?:to|until|till|through|and)\s{1,2}|\s{0,2}[-–—~～到至]\s{0,2}", re.ASCII | re.IGNORECASE
 )
+_UNTIL_IN: Final = compiled(r"(?:until|till|til) ")
+_UNTIL_BEFORE: Final = compiled(r"\b(?:until|till|til)(?: the)? $")
+_NOT_UNTIL: Final = compiled(
+    r"(?:\b(?:not|never|no|nothing|nobody)\b|n['’]t\b)[^.!?\n]{0,60}$"
+    r"|\b(?!(?:an?|each|every|per)\b)\w{1,10} (?:days?|weeks?|months?|sleeps|nights?)(?: left)? \w{3,5}(?: the)? $"
+)
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -225,7 +239,7 @@ def _compose(text: str, hits: list[_Hit], now: datetime | None) -> list[_Hit]:
         hit = hits[place]
         joined = _joined(text, hit, hits[place + 1]) if place + 1 < len(hits) else None
         place += 1 if joined is None else 2
-        whole = joined or _from_date(text, hit) or _since(text, hit, now) or hit
+        whole = joined or _from_date(text, hit) or _since(text, hit, now) or _until(text, hit, now) or hit
         if composed and composed[-1].end > whole.start:
             composed.pop()
         composed.append(whole)
@@ -237,6 +251,8 @@ def _joined(text: str, one: _Hit, other: _Hit) -> _Hit | None:
     to = _TO.fullmatch(text, one.end, other.start)
     if to is None:
         return None
+    if puts_off(text, other.start):
+        return other
     before = _FROM.search(text[max(0, one.start - 10) : one.start])
     if before is None and ("and" in to[0].lower() or one.period.precision is not other.period.precision):
         return None
@@ -277,6 +293,19 @@ def _since(text: str, hit: _Hit, now: datetime | None) -> _Hit | None:
     if before is None or now is None:
         return None
     return replace(hit, start=hit.start - len(before[0]), period=hit.period.until(now.date()), relative=True)
+
+
+def _until(text: str, hit: _Hit, now: datetime | None) -> _Hit | None:
+    """What holds until a day to come holds from when it was said; what does not until then begins that day."""
+    inside = _UNTIL_IN.match(text, hit.start, hit.end)
+    begin, end = max(0, hit.start - _BEFORE_CHARS), inside.end() if inside else hit.start
+    before = text[begin:end]
+    until = _UNTIL_BEFORE.search(before)
+    if until is None or now is None or hit.period.first <= now.date():
+        return None
+    if _NOT_UNTIL.search(before) or puts_off(text, end):
+        return None
+    return replace(hit, start=begin + until.start(), period=span(now.date(), hit.period.last), relative=True)
 
 
 def _from_date(text: str, hit: _Hit) -> _Hit | None:
@@ -338,14 +367,26 @@ def _holding(unit: str, base: Period) -> Period | None:
     return base if unit == "day" else None
 
 
+_STOPPED: Final = re.compile(r"[^.]{4,}\.")
+
+
+def _ends_sentence(text: str, start: int, end: int) -> bool:
+    """Whether the last letter is the full stop of the sentence, which a pattern takes for that of "Fri."."""
+    if not _STOPPED.fullmatch(text, start, end):
+        return False
+    follows = text[end : end + 3].lstrip()[:1]
+    return not (follows.islower() or follows.isdigit())
+
+
 def _found(text: str, hit: _Hit, base_ms: int | None, zone: tzinfo) -> Found | None:
     try:
         start_ms, end_ms = _instant(hit.period.first, zone), _instant(hit.period.last + timedelta(1), zone)
     except OverflowError:  # the last day of the calendar
         return None
-    expression = " ".join(text[hit.start : hit.end].split())
+    end = hit.end - _ends_sentence(text, hit.start, hit.end)
+    expression = " ".join(text[hit.start : end].split())
     event = EventTime(start_ms, end_ms, hit.period.precision, expression, base_ms if hit.relative else None)
-    return Found(hit.start, hit.end, event)
+    return Found(hit.start, end, event)
 
 
 def _instant(of: date, zone: tzinfo) -> int:

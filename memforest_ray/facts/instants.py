@@ -182,7 +182,8 @@ def _moment(text: str, value: str) -> datetime:
 
 def _of_numeric_text(text: str, value: str) -> ParsedInstant:
     if len(text) <= 4 and text.isdigit():
-        raise InvalidInput(f"{value!r} is not a time: day, month and year are needed")
+        example = f"{text if len(text) == 4 else 2024}-12-31"
+        raise InvalidInput(f"{value!r} is not a time: day, month and year are needed, as in {example!r}")
     return _of_amount(float(text), value)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from memforest_ray.facts.words import STOP_WORDS, fold, word_set
 
-__all__ = ["ENTITIES_MAX", "Speakers", "inner_names", "names_in"]
+__all__ = ["ENTITIES_MAX", "NOT_NAMES", "Speakers", "inner_names", "names_in"]
 
 ENTITIES_MAX: Final = 8
 """Most entities of one statement: a list of thirty places belongs to no place."""
@@ -22,7 +22,7 @@ _LINKS: Final = frozenset({"of", "de", "del", "la", "van", "von", "der", "da"})
 _INNER = re.compile(r"[^.!?\n\s]\s([^\W\d_a-z][\w'’-]+)")
 _ODD = re.compile(r"\w[A-Z]|['’]\w{2}|[+#]|-[A-Z\d]|\d")
 _QUOTED = re.compile(r"[\"“「『《〈«]([^\"“”「」『』《》〈〉«»\n]{1,60})[\"”」』》〉»]")
-_NOT_NAMES: Final = word_set("""
+NOT_NAMES: Final = word_set("""
     january february march april may june july august september october november december jan feb mar apr jun jul
     aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs
     fri sat sun wow hey hi hello thanks thank yeah yep yes no nope oh ok okay sure totally absolutely definitely
@@ -30,6 +30,7 @@ _NOT_NAMES: Final = word_set("""
     well actually also maybe btw haha woohoo yay bye today tomorrow yesterday christmas halloween easter
     thanksgiving pm am image photo english i'm i'll i've i'd
 """)
+"""Words that are written with a capital, or stand where one would be, and name nobody."""
 
 
 class Speakers:
@@ -106,7 +107,7 @@ def _capitalised(clause: str, speakers: Speakers, known: frozenset[str]) -> Iter
 
 def _is_name(word: str) -> bool:
     key = fold(word).removesuffix("'s")
-    return word[0].isupper() and key not in STOP_WORDS and key not in _NOT_NAMES and not key.endswith(_SHORTENED)
+    return word[0].isupper() and key not in STOP_WORDS and key not in NOT_NAMES and not key.endswith(_SHORTENED)
 
 
 def _name(clause: str, held: list[re.Match[str]], speakers: Speakers, known: frozenset[str]) -> Iterator[str]:

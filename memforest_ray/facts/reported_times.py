@@ -5,15 +5,16 @@ them: calendar arithmetic is not what models are good at. The model's reading st
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
 from typing import Final
 
 from memforest_ray.facts.candidates import TurnInput
-from memforest_ray.facts.expressions import Found, find_times
+from memforest_ray.facts.expressions import Found, find_any_year, find_times
 from memforest_ray.facts.instants import zone_of
 from memforest_ray.facts.periods import Period, day, month_from, span, week, year
+from memforest_ray.facts.phrases.yearly import is_yearly
 from memforest_ray.facts.times import EPOCH, LIFETIME, EventTime, Precision, to_datetime
 
 __all__ = ["reported_time"]
@@ -35,7 +36,7 @@ def reported_time(words: str, first: str, last: str, turns: Sequence[TurnInput],
     An empty `first` with a `last`: all the time until then ("used to").
     """
     words = " ".join(words.split())[:_EXPRESSION_CHARS_MAX]
-    if not words or not turns:
+    if not words or not turns or _is_yearly(words, turns):
         return None
     ours = _in_place(words, turns, zone) or _alone(words, turns, zone)
     if ours is not None and not ours.limit:
@@ -57,17 +58,32 @@ def _ours(text: str, found: Found) -> _Ours:
     return _Ours(found.event, bool(_LIMIT.match(found.event.expression) or _LIMIT_BEFORE.search(before)))
 
 
+def _is_yearly(words: str, turns: Sequence[TurnInput]) -> bool:
+    """Whether they name a day of every year, to which a model adds a year: "my birthday is 4 March"."""
+    return any(
+        is_yearly(turn.text, each.start, each.end, a_day=each.day is not None)
+        for turn, match in _places(words, turns)
+        for each in find_any_year(turn.text)
+        if each.start < match.end() and match.start() < each.end
+    )
+
+
 def _in_place(words: str, turns: Sequence[TurnInput], zone: str | None) -> _Ours | None:
     """As our patterns read it where it stands, with what is around it."""
-    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
-    for turn in turns:
-        match = pattern.search(turn.text)
-        if match is None:
-            continue
+    for turn, match in _places(words, turns):
         for found in find_times(turn.text, turn.source_ms, zone):
             if found.start < match.end() and match.start() < found.end:
                 return _ours(turn.text, found)
     return None
+
+
+def _places(words: str, turns: Sequence[TurnInput]) -> Iterator[tuple[TurnInput, re.Match[str]]]:
+    """Where they stand first in each turn that holds them."""
+    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
+    for turn in turns:
+        match = pattern.search(turn.text)
+        if match is not None:
+            yield turn, match
 
 
 def _alone(words: str, turns: Sequence[TurnInput], zone: str | None) -> _Ours | None:

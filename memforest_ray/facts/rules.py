@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from memforest_ray.facts.attributes import Attribute
+from memforest_ray.facts.attributes import Attribute, naming_of
 from memforest_ray.facts.candidates import CANDIDATES_MAX, Candidate, CellInput, Extraction, Kind, TurnInput
 from memforest_ray.facts.clauses import content_words
 from memforest_ray.facts.expressions import Found, find_times
@@ -32,6 +32,8 @@ _LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
 _DAY_MS: Final = timedelta(days=1) // timedelta(milliseconds=1)
 _LIMITS: Final = ("before", "until", "till", "by", "after")
 _UNTIL: Final = re.compile(r"\b(?:until|till|til)\b[^.,;]*$", re.IGNORECASE)
+_DUE: Final = re.compile(r"\b(?:by|until|till|til)\s(?:the\s)?$", re.IGNORECASE)
+_DUE_IN: Final = re.compile(r"(?:by|until|till|til)\b", re.IGNORECASE)
 _THEN: Final = re.compile(r"[\s.,;]*(?:and\s+)?then\b", re.IGNORECASE)
 _YOU: Final = word_set("you your you're you've yours you'll you'd")
 _NO_TOPICS: Final = word_set(
@@ -48,14 +50,16 @@ class RuleExtractor:
 
 def _candidates(cell: CellInput) -> tuple[Candidate, ...]:
     speakers = Speakers(cell.names or tuple(dict.fromkeys(turn.speaker for turn in cell.turns)))
-    known = inner_names("\n".join(turn.text for turn in cell.turns))
+    said = "\n".join(turn.text for turn in cell.turns)
+    known = inner_names(said)
     found: dict[tuple[str, str], Candidate] = {}
     for turn in spoken_turns(cell.turns):
         times = find_times(turn.text, turn.source_ms, cell.zone)
-        for saying in sayings(turn, speakers):
+        for saying in sayings(turn, speakers, said):
             names = names_in(saying.statement + saying.speaking_on, speakers, cell.recurring, known)
             candidate = _candidate(saying, speakers, names, times)
-            found.setdefault((candidate.speaker, candidate.text), candidate)
+            for each in (candidate, *_naming(candidate, saying, speakers)):
+                found.setdefault((each.speaker, each.text), each)
     return _best(list(found.values()))
 
 
@@ -140,6 +144,18 @@ def _with_attribute(candidate: Candidate, attribute: Attribute, speakers: Speake
     )
 
 
+def _naming(candidate: Candidate, saying: Saying, speakers: Speakers) -> Iterator[Candidate]:
+    """Who it is that turned two: "My cat Pixel turned two" says two things for sure, and each has its chain.
+
+    Of other attributes the statement itself says well enough who that is: "Ana's husband Tom moved to Oslo".
+    """
+    told, naming = saying.attribute, naming_of(saying.statement)
+    if told is None or told.name != "age" or naming is None or naming.attribute.value != told.subject:
+        return
+    text = f"{candidate.speaker}'s {naming.noun} is called {told.subject}."
+    yield _with_attribute(replace(candidate, text=text, event=None), naming.attribute, speakers)
+
+
 def _subject(named: str, speaker: str, speakers: Speakers) -> str | None:
     if named.lower() == "i":
         return speaker
@@ -173,7 +189,7 @@ def _event(saying: Saying, times: list[Found]) -> EventTime | None:
     """
     here = [found for found in times if saying.clause.start <= found.start < saying.end]
     for found in here:
-        if not _is_limit(saying.turn.text, found):
+        if not _is_limit(saying.turn.text, found) or _is_due(saying, found):
             return found.event
     if not here and (over := _over_before(saying, times)):
         return over
@@ -183,6 +199,13 @@ def _event(saying: Saying, times: list[Found]) -> EventTime | None:
     if here:
         return here[0].event
     return EventTime(source_ms - _LIFETIME_MS, source_ms, Precision.RANGE, "used to", source_ms)
+
+
+def _is_due(saying: Saying, found: Found) -> bool:
+    """Whether it is a limit that lies ahead: "due by Friday", "closed until Thursday"."""
+    source_ms, text = saying.turn.source_ms, saying.turn.text
+    limit = _DUE.search(text, max(0, found.start - 12), found.start) or _DUE_IN.match(found.event.expression)
+    return source_ms is not None and limit is not None and found.event.start_ms > source_ms - _DAY_MS
 
 
 def _over_before(saying: Saying, times: list[Found]) -> EventTime | None:

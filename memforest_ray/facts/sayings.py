@@ -58,10 +58,10 @@ _ASKING: Final = word_set("""
 """)
 
 
-def sayings(turn: TurnInput, speakers: Speakers) -> list[Saying]:
-    """What a turn says, in order; of a turn that says little, the fullest clause."""
+def sayings(turn: TurnInput, speakers: Speakers, said: str = "") -> list[Saying]:
+    """What a turn says, in order; of a turn that says little, the fullest clause. `said` is the talk it is part of."""
     opened = opening(tuple(sorted(speakers.folded)))
-    heard = [_heard(clause, turn, speakers, opened) for clause in clauses(turn.text)]
+    heard = [_heard(clause, turn, speakers, opened, said or turn.text) for clause in clauses(turn.text)]
     telling = [saying for saying in heard if _is_telling(saying)]
     kept = list(_merged(telling))
     if kept or not telling:
@@ -69,10 +69,10 @@ def sayings(turn: TurnInput, speakers: Speakers) -> list[Saying]:
     return [max(telling, key=lambda saying: len(saying.content))]
 
 
-def _heard(clause: Clause, turn: TurnInput, speakers: Speakers, opened: "re.Pattern[str]") -> Saying:
+def _heard(clause: Clause, turn: TurnInput, speakers: Speakers, opened: "re.Pattern[str]", said: str) -> Saying:
     statement = clause.text if clause.image else statement_of(clause.text, opened)
     content = tuple(content_words(statement, speakers.folded))
-    attribute = None if clause.image or not content else attribute_of(statement)
+    attribute = None if clause.image or not content else attribute_of(statement, said)
     return Saying(turn, clause, statement, content, attribute, end=clause.end)
 
 
@@ -116,12 +116,17 @@ def _merged(telling: list[Saying]) -> Iterator[Saying]:
         if held is not None and _joins(held, saying):
             tail = f"{held.speaking_on} {saying.clause.text}"
             held = replace(held, content=held.content + saying.content, speaking_on=tail, end=saying.end)
-        elif _is_strong(saying):
+        elif _is_strong(saying) or (held is None and _may_open(saying)):
             if held is not None:
                 yield held
             held = saying
     if held is not None:
         yield held
+
+
+def _may_open(saying: Saying) -> bool:
+    """Whether a clause that says little tells something all the same, which others may speak on about."""
+    return len(saying.content) >= 2 and saying.first not in _YOU and saying.first not in _PRAISING
 
 
 def _joins(held: Saying, saying: Saying) -> bool:

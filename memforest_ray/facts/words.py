@@ -16,6 +16,8 @@ from typing import Final
 
 import Stemmer
 
+from memforest_ray.facts.irregular import BASE_FORMS
+
 __all__ = [
     "NEGATIONS",
     "STOP_WORDS",
@@ -180,7 +182,7 @@ def content_tokens(text: str) -> list[str]:
 
 
 def _terms(run: str) -> tuple[str, ...]:
-    return tuple([stem(unaccented(word)) for word in words(run) if word not in STOP_WORDS])
+    return tuple([_term(word) for word in words(run) if word not in STOP_WORDS])
 
 
 _content = lru_cache(maxsize=1 << 15)(_terms)
@@ -194,8 +196,13 @@ def query_tokens(text: str) -> list[str]:
 
 def query_terms(found: Iterable[str]) -> list[str]:
     """`query_tokens` of a text's words."""
-    kept = [stem(unaccented(word)) for word in found if word not in STOP_WORDS]
-    return kept or [stem(unaccented(word)) for word in found]
+    kept = [_term(word) for word in found if word not in STOP_WORDS]
+    return kept or [_term(word) for word in found]
+
+
+def _term(word: str) -> str:
+    """A folded word as it is looked up: without accents, stemmed, an irregular form of a verb as the verb."""
+    return stem(unaccented(BASE_FORMS.get(word, word)))
 
 
 def content_stems(text: str) -> tuple[str, ...]:

@@ -195,6 +195,10 @@ class Restored(Report):
     snapshot: str
     snapshot_version: int
     """The version whose state came back."""
+    turns_left_out: int = 0
+    """Turns that were forgotten since then, as far as that is still known: they do not come back."""
+    facts_left_out: tuple[FactId, ...] = ()
+    """Facts of that version that were forgotten or corrected since then: they do not come back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ class Counts(TypedDict):
 
     version: int
     """Its number: rises with each commit."""
+    exists: bool
+    """Whether there is a memory: nothing was ever written for a user without one, or all of it was deleted."""
     sessions: int
     turns: int
     """Those that are kept; without forgotten ones."""
@@ -89,7 +91,7 @@ class _Spanned(TypedDict):
     the time that it is ordered by: its event's, else its source's.
     """
     end: str | None
-    """The latest; exclusive for events."""
+    """The latest; exclusive."""
     summary: str
     """A leaf's is its text."""
 

@@ -18,6 +18,7 @@ def counts(version: Version) -> Counts:
     turns = [turn for session in version.sessions.values() for turn in session.turns]
     return {
         "version": version.number,
+        "exists": version.exists,
         "sessions": len(version.sessions),
         "turns": sum(turn.hole is None for turn in turns),
         "forgotten_turns": sum(turn.hole is not None for turn in turns),
@@ -93,13 +94,14 @@ def _text(version: Version, child: Child) -> str:
 
 
 def _interval(child: Node | Leaf | None) -> tuple[str | None, str | None]:
-    """From its earliest to its latest known time, event or source, as ISO 8601; the end is exclusive for events.
+    """From its earliest to its latest known time, event or source, as ISO 8601; the end is exclusive.
 
     A leaf has the time that it is ordered by: its event's, else its source's.
     """
     if child is None:
         return None, None
-    spans = (child.event_ms or child.source_ms,) if isinstance(child, Leaf) else (child.event_ms, child.source_ms)
+    said = None if child.source_ms is None else (child.source_ms[0], child.source_ms[1] + 1)  # it has the last one, too
+    spans = (child.event_ms or said,) if isinstance(child, Leaf) else (child.event_ms, said)
     known: list[Range] = [span for span in spans if span is not None]
     if not known:
         return None, None

@@ -1,6 +1,6 @@
 """Receipts: what each write of a batch is told, and what is kept of that for a late retry."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -47,7 +47,7 @@ def receipt(
     """The answer of one ingest, for which `cells` were read."""
     if isinstance(admission, MemForestError):
         return admission
-    notes = ("some of its turns were forgotten earlier and stay so",) if admission.forgotten else ()
+    notes = tuple(_notes(write, admission, work))
     told = Receipt(
         number,
         write.op_id,
@@ -58,6 +58,18 @@ def receipt(
         notes=notes,
     )
     return told if admission.duplicate else counted(told, work, cells)
+
+
+def _notes(write: Ingest, admission: Admission, work: Work) -> Iterator[str]:
+    """What of it was not taken in, or not as it came, and how it would be."""
+    stored = work.dialogue.sessions.get(write.session.id)
+    if admission.forgotten and stored is None:
+        yield "it was forgotten earlier and stays so; replace=True takes it in again"
+    elif admission.forgotten:
+        yield "some of its turns were forgotten earlier and stay so; replace=True takes them in again"
+    dated = write.session.time_ms is not None and stored is not None and stored.time_ms is None
+    if admission.duplicate and dated and any(turn.time_ms is None for turn in write.session.turns):
+        yield "it is stored without a time; replace=True gives it the one that it has now"
 
 
 def counted(told: Receipt, work: Work, cells: Collection[CellId]) -> Receipt:

@@ -185,8 +185,17 @@ def restore(now: Version, write: Restore, then: Version, rows: Changes, model: s
         changes.put("birth", "secret", now.secret)
     changes.absorb(rows)
     changes.absorb(after.changes)
-    told = Restored(now.number, write.op_id, write.name, then.number)
+    hidden = sorted(name for name in then.facts.shown if name not in after.version.facts.shown)
+    told = Restored(now.number, write.op_id, write.name, then.number, _turns_forgotten(now, then.number), tuple(hidden))
     return replace(after, changes=changes, answers=(told,), news=news_between(now, after.version))
+
+
+def _turns_forgotten(now: Version, since: int) -> int:
+    """Turns that were forgotten after version `since`, as far as what forgets were told is kept: a snapshot has lost
+    them, too, so it is not seen by comparing.
+    """
+    told = (row for row in now.operations.values() if row["kind"] == "forgotten" and row["version"] > since)
+    return sum(row["turns"] for row in told)
 
 
 def _caught_up(then: Version, now: Version) -> Dialogue:

@@ -16,7 +16,7 @@ from memforest_ray.commit.journal import News, news_since
 from memforest_ray.commit.snapshots import SnapshotInfo, check_name
 from memforest_ray.commit.version import Version
 from memforest_ray.config import Settings
-from memforest_ray.errors import Fenced, InvalidInput, Passivating, StoreUnavailable
+from memforest_ray.errors import Fenced, InvalidInput, NotFound, Passivating, StoreUnavailable, meant
 from memforest_ray.facts.instants import TimeLike, parse_instant
 from memforest_ray.facts.sessions import Session, admit
 from memforest_ray.forest import reading
@@ -57,6 +57,8 @@ Arguments: TypeAlias = Mapping[str, Any]
 
 OF_ANY_VERSION = frozenset({"query", "ask", "trees", "tree"})
 """Reads that can be asked of a snapshot as well."""
+OF_SOMETHING = frozenset({"tree"})
+"""Reads that name a part of a memory; others tell of a memory that is not there that it is empty."""
 
 
 class ForestDriver:
@@ -163,7 +165,7 @@ class ForestDriver:
         except Fenced:
             self._published.fenced = True
             raise
-        raise InvalidInput(f"unknown verb {verb!r}; known: {', '.join(sorted([*self._writes, *self._reads]))}")
+        raise InvalidInput(f"unknown verb {verb!r}; {meant(verb, [*self._writes, *self._reads])}")
 
     async def version(self, seen: int = 0) -> Version:
         """The published version, as fresh as a read's."""
@@ -172,6 +174,8 @@ class ForestDriver:
     async def _read_of(self, verb: str, seen: int, snapshot: str | None) -> Version:
         """What a read is answered from: the present, or a snapshot, which it does not have to be restored for."""
         version = await self._fresh(seen)
+        if not version.exists and (snapshot is not None or verb in OF_SOMETHING):
+            raise NotFound.memory(self.user)
         if snapshot is None:
             return version
         if verb not in OF_ANY_VERSION:
@@ -253,7 +257,7 @@ class ForestDriver:
     async def _renew(self, op_id: OpId, what: str, scope: str | None = None) -> Intent:
         known = [each for each in RENEWALS if each == what]
         if not known:
-            raise InvalidInput(f"{what!r} is not known; known: {', '.join(RENEWALS)}; nothing was done")
+            raise InvalidInput(f"{what!r} is not known; nothing was done; {meant(what, RENEWALS)}")
         return Renew(op_id, known[0], scope)
 
     async def _reembed(self, op_id: OpId, *_: object) -> Reembedded:
@@ -315,7 +319,7 @@ def _wait(given: str) -> Wait:
     """Raises InvalidInput."""
     known = [each for each in WAITS if each == given]
     if not known:
-        raise InvalidInput(f"wait={given!r} is not known; known: {', '.join(map(repr, WAITS))}; nothing was done")
+        raise InvalidInput(f"wait={given!r} is not known; nothing was done; {meant(str(given), WAITS)}")
     return known[0]
 
 

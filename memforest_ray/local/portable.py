@@ -56,7 +56,7 @@ async def export_forest(store: ObjectStore, user: UserId) -> bytes:
     """All of a user's forest but its snapshots, as of its newest version. Raises NotFound, CorruptState."""
     loaded = await load(store, UserKeys.of(user))
     if loaded.manifest is None or loaded.manifest.state == "deleted" or not loaded.tables:
-        raise NotFound.memory(user, so="nothing was written")
+        raise NotFound.memory(user)
     tables = {name: rows for name, rows in loaded.tables.items() if name not in _LOCAL and rows}
     head = {
         "version": loaded.version,

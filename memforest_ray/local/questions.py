@@ -12,8 +12,8 @@ from memforest_ray.errors import ClusterUnavailable, LLMUnavailable, Overloaded
 from memforest_ray.local.effects import Models
 from memforest_ray.models.chat import ChatModel, ChatReply, ChatRequest, streamed
 from memforest_ray.models.usage import Usage
+from memforest_ray.query.answering.replies import Citing
 from memforest_ray.query.asking import ask_steps
-from memforest_ray.query.replies import Citing
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer, Result
 from memforest_ray.query.search import search_steps

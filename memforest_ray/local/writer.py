@@ -16,7 +16,7 @@ from memforest_ray.errors import Fenced, MemForestError, NotFound, OutcomeUnknow
 from memforest_ray.facts.verdicts import Pair
 from memforest_ray.forest import lifecycle, snapshots, writing
 from memforest_ray.forest.effects import Steps
-from memforest_ray.forest.errands import Errand, Lend, Merge, Merged, Renew, Renewed, Return
+from memforest_ray.forest.errands import Correct, Errand, Lend, Merge, Merged, Renew, Renewed, Return
 from memforest_ray.forest.intents import (
     Answered,
     Deleted,
@@ -47,6 +47,8 @@ from memforest_ray.local.remembering import Settle
 __all__ = ["Writer"]
 
 _OfSnapshot = Save | Restore | DeleteSnapshot
+_OfMemory = Forget | Repair | Save | Correct | Renew
+"""Writes for which there has to be a memory already."""
 
 _log = logging.getLogger(__name__)
 
@@ -253,6 +255,8 @@ class Writer:
         if not batch:
             return []
         write = batch[0].write
+        if not version.exists and isinstance(write, _OfMemory):
+            raise NotFound.memory(self._user)
         if isinstance(write, Save | Restore | DeleteSnapshot):
             done = await self._with_snapshot(version, batch, write)
         elif isinstance(write, Lend | Return):
@@ -267,9 +271,7 @@ class Writer:
         """A batch of one; whether it is done."""
         gone: Deleted | None = None
         if not isinstance(write, Save):
-            gone = await self._published.expect(write)  # nothing is claimed for a name that is not there
-        elif not version.number:
-            raise NotFound.memory(self._user, "save")
+            gone = await self._expected(version, write)  # nothing is claimed for a name that is not there
         if isinstance(write, DeleteSnapshot):
             gone = gone or await self._published.delete_snapshot(write)
             if gone is not None:
@@ -282,13 +284,20 @@ class Writer:
         batch[0].answer(await self._published.save(write))
         return True
 
+    async def _expected(self, version: Version, write: Restore | DeleteSnapshot) -> Deleted | None:
+        """Whether it was removed by the same write. Raises NotFound."""
+        try:
+            return await self._published.expect(write)
+        except NotFound as error:
+            raise error if version.exists else NotFound.memory(self._user) from None
+
     async def _with_loan(self, version: Version, batch: Sequence[Ticket], write: Lend | Return) -> bool:
         """A batch of one; whether it is done. What was not claimed holds no pin of ours, so none is given back."""
         if isinstance(write, Return):
             batch[0].answer(await self._published.take_back(write))
             return True
         if not version.sessions:
-            raise NotFound.memory(self._user, "copy")
+            raise NotFound.memory(self._user)
         if not await self._published.own(version):
             return False
         batch[0].answer(await self._published.lend(write))
@@ -424,8 +433,6 @@ class Writer:
             return writing.repair(version, write, prepared, model)
         if isinstance(write, Upkeep):
             return writing.upkeep(version, write, model)
-        if isinstance(write, Renew) and not (version.sessions or version.operations):
-            raise NotFound.memory(self._user, write.what)
         if isinstance(write, Errand):
             return lifecycle.steps_of(version, write, source, model)
         extracted = {shown: found for ticket in batch for shown, found in ticket.extracted.items()}

@@ -7,7 +7,7 @@ from typing import Final, get_args
 import openai
 
 from memforest_ray.ambient import Clock, Random
-from memforest_ray.config import EndpointSettings, Settings, endpoint_key
+from memforest_ray.config import OPENAI_URL, EndpointSettings, Settings, endpoint_key
 from memforest_ray.errors import InvalidInput, LLMUnavailable
 from memforest_ray.models.chat import ChatReply, ChatRequest, ChatRole
 from memforest_ray.models.connections import Connections, Endpoint
@@ -39,7 +39,7 @@ class Backend:
         Asks the endpoint for its model's name where settings leave it open; that blocks for at most 10 s.
 
         Raises:
-            InvalidInput: an endpoint serves several models, and none is named.
+            InvalidInput: an endpoint serves several models, and none is named; nothing says where a model is served.
             LLMUnavailable: an endpoint had to be asked, and did not answer.
         """
         self._settings = settings
@@ -49,6 +49,8 @@ class Backend:
         chat_roles = _ROLES if settings.remote_chat else ()
         roles = [*chat_roles, *(["embed"] if settings.remote_embedder else [])]
         places = {role: settings.endpoints_of(role) for role in roles}
+        for role, place in places.items():
+            _check_served(role, place)
         share = max(1, settings.llm_permits // members)
         self._connections = Connections(clock, settings.llm_timeout_s)
 
@@ -145,6 +147,18 @@ class Backend:
         if url not in self._served:
             self._served[url] = _served_model(url, key)
         return self._served[url]
+
+
+def _check_served(role: str, place: EndpointSettings) -> None:
+    """Make sure that it is known where a model is served, before anybody is asked. Raises InvalidInput."""
+    if place.urls != (OPENAI_URL,) or endpoint_key(place.key_variable):
+        return
+    what = f"the embedder {place.model!r}" if role == "embed" else "the chat model"
+    urls = "MEMFOREST_EMBED_URLS or MEMFOREST_LLM_URLS" if role == "embed" else "MEMFOREST_LLM_URLS"
+    raise InvalidInput(
+        f"nothing says where {what} is served: {urls} names no server of yours, and {place.key_variable} holds no key "
+        f"for {OPENAI_URL}; nothing was done; set one of them"
+    )
 
 
 def _served_model(url: str, key: str) -> str:

@@ -11,7 +11,8 @@ from memforest_ray.ids import FactId
 from memforest_ray.index.table import UNKNOWN, sessions_of
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.request import FACT_KINDS, NO_FILTERS
-from memforest_ray.query.temporal import TimeReading, told_after, within
+from memforest_ray.query.timing.temporal import TimeReading, told_after, within
+from memforest_ray.query.timing.yearly import naming
 from memforest_ray.trees.routing import entity_key
 
 __all__ = ["Allowed", "filtered", "in_time"]
@@ -42,6 +43,7 @@ def in_time(inquiry: Inquiry, reading: TimeReading) -> Allowed:
         facts &= within(each, statements.starts, statements.ends, statements.sources)
         places &= within(each, unknown, unknown, dialogue.sources)
     if reading.only_time:
+        facts |= naming(inquiry, reading)
         if reading.ahead:
             facts &= ~told_after(statements.starts, statements.sources)
         places &= ~_told_otherwise(inquiry, facts)

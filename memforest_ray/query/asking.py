@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memforest_ray.commit.version import Version
-from memforest_ray.query.answer import answer
-from memforest_ray.query.replies import answer_request, read_reply
+from memforest_ray.query.answering.answer import answer
+from memforest_ray.query.answering.replies import answer_request, read_reply
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.result import Answer
 from memforest_ray.query.search import DEFAULT, NEIGHBOUR, search_steps

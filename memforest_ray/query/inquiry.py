@@ -29,7 +29,8 @@ from memforest_ray.query.nearness import (
 )
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
-from memforest_ray.query.temporal import TimeReading, read_time
+from memforest_ray.query.speakers import own_speaker
+from memforest_ray.query.timing.temporal import TimeReading, read_time
 from memforest_ray.trees.routing import entity_key
 from memforest_ray.trees.tree import Child, Leaf, Node, OrderKey, order_key
 
@@ -188,11 +189,12 @@ class _Held:
 
 def inquire(version: Version, request: QueryRequest, vector: NDArray[np.floating[Any]] | None) -> Inquiry:
     """Hold a question against a version: all of it, or where graphs are the part that is near the question."""
-    question, index = Question.of(request.text), version.index
+    index = version.index
     corpus = index.corpus_as_of(request.as_of_ms)
     asked_ms = _asked_ms(request, corpus)
     names = index.registers.speakers.names
     speakers = {number: names[number] for number in corpus.speakers.tolist()}
+    question = _question(version, request, speakers)
     reading = _reading(request, asked_ms, speakers.values())
     query = _known(vector)
     near = None
@@ -246,6 +248,11 @@ def widened(inquiry: Inquiry, vector: NDArray[np.floating[Any]] | None, chains: 
         sessions=held.said.sessions,
         near=near,
     )
+
+
+def _question(version: Version, request: QueryRequest, speakers: Mapping[int, str]) -> Question:
+    question = Question.of(request.text)
+    return replace(question, own=own_speaker(version, speakers)) if question.says_i else question
 
 
 def _known(vector: NDArray[np.floating[Any]] | None) -> Floats | None:

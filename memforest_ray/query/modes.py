@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from memforest_ray.errors import InvalidInput
+from memforest_ray.errors import InvalidInput, meant
 from memforest_ray.query.allowed import Allowed
 from memforest_ray.query.browse import Browse, Browsed, embed, flat, roots
 from memforest_ray.query.guided import llm, planner, planner_embed
@@ -44,5 +44,5 @@ def mode_of(name: str) -> Mode:
     """The strategy of that name. Raises InvalidInput for an unknown one."""
     found = MODES.get(name)
     if found is None:
-        raise InvalidInput(f"unknown mode {name!r}; known: {', '.join(sorted(MODES))}", mode=name)
+        raise InvalidInput(f"unknown mode {name!r}; {meant(str(name), MODES)}", mode=name)
     return found

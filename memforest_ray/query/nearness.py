@@ -23,7 +23,7 @@ from memforest_ray.index.vectors import Asked, similarities, similarities_of
 from memforest_ray.index.view import CELLS, FACTS, IndexView
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import NO_FILTERS, QueryRequest
-from memforest_ray.query.temporal import TimeReading, within
+from memforest_ray.query.timing.temporal import TimeReading, within
 
 __all__ = [
     "Said",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, TypedDict
 
-from memforest_ray.errors import InvalidInput
+from memforest_ray.errors import InvalidInput, meant
 from memforest_ray.facts.candidates import Kind, Mention
 from memforest_ray.facts.instants import TimeLike, parse_instant, zone_of
 from memforest_ray.facts.sessions import SessionRecord
@@ -39,7 +39,7 @@ class Filters:
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
-            raise InvalidInput(f"unknown kind {self.kind!r}; known: {', '.join(KINDS)}")
+            raise InvalidInput(f"unknown kind {self.kind!r}; {meant(str(self.kind), KINDS)}")
         for name in ("speaker", "role", "session_id", "entity"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -151,14 +151,14 @@ class QueryRequest:
         Raises InvalidInput, naming the option that is unknown or of the wrong kind.
         """
         if unknown := sorted(bounds.keys() - _BOUNDS):
-            raise InvalidInput(f"unknown option {unknown[0]!r} of a query")
+            raise InvalidInput(f"unknown option {unknown[0]!r} of a query; {meant(unknown[0], _OPTIONS)}")
         narrowed = any(each is not None for each in (kind, speaker, role, session, entity, metadata))
         return cls(
             text=text,
-            as_of_ms=_instant(as_of, zone),
-            since_ms=_instant(since, zone),
-            until_ms=_instant(until, zone),
-            base_ms=_instant(asked, zone),
+            as_of_ms=_instant("as_of", as_of, zone),
+            since_ms=_instant("since", since, zone),
+            until_ms=_instant("until", until, zone),
+            base_ms=_instant("asked", asked, zone),
             zone=zone,
             filters=Filters(kind, speaker, role, session, entity, _pairs(metadata)) if narrowed else NO_FILTERS,
             families=FAMILIES if families is FAMILIES else _named(families),
@@ -175,10 +175,10 @@ class QueryRequest:
         if self.since_ms is not None and self.until_ms is not None and self.until_ms <= self.since_ms:
             raise InvalidInput("`until` must be later than `since`")
         if unknown := sorted(map(str, self.families - FAMILIES)):
-            raise InvalidInput(f"unknown tree family {unknown[0]!r}; known: entity, scene, session")
+            raise InvalidInput(f"unknown tree family {unknown[0]!r}; {meant(unknown[0], FAMILIES)}")
         zone_of(self.zone)
         if self.expand not in ("facts", "complete"):
-            raise InvalidInput(f"unknown expansion {self.expand!r}; known: complete, facts")
+            raise InvalidInput(f"unknown expansion {self.expand!r}; {meant(str(self.expand), ('complete', 'facts'))}")
         if self.token_budget is not None and (not _is_whole(self.token_budget) or self.token_budget < 1):
             raise InvalidInput(f"the token budget is {self.token_budget!r}; it must be a whole number of at least 1")
         for name in ("rerank", "explain"):
@@ -195,6 +195,8 @@ _BOUNDS: Final = {each.name for each in fields(QueryRequest)} - {
     "filters",
 }
 """The fields that callers name as they are."""
+_OPTIONS: Final = QueryOptions.__annotations__.keys() | {"at_least", "snapshot"}
+"""What a caller may give besides the text."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -217,5 +219,8 @@ def _pairs(metadata: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(metadata.items()))
 
 
-def _instant(value: TimeLike, zone: str | None) -> int | None:
-    return None if value is None else parse_instant(value, zone).ms
+def _instant(option: str, value: TimeLike, zone: str | None) -> int | None:
+    try:
+        return None if value is None else parse_instant(value, zone).ms
+    except InvalidInput as error:
+        raise InvalidInput(f"{option}: {error.message}") from error

@@ -57,6 +57,11 @@ class Hit:
     why: "Why | None" = None
     """What its score is made of, when that was asked for."""
 
+    @property
+    def citation(self) -> str:
+        """How an answer names this piece of evidence."""
+        return self.fact_id or ", ".join(self.turn_ids)
+
     def to_json(self) -> dict[str, Any]:
         """As msgpack and JSON types."""
         return {
@@ -185,6 +190,12 @@ class Result:
     confuse."""
     only_time: bool = False
     """Whether the question asks for nothing but what lies in a time, so that whatever does is an answer."""
+    certain: bool = False
+    """Whether what time singled out is exactly what is asked for, and of exactly whom, however it is worded."""
+    strangers: tuple[str, ...] = ()
+    """People, or places, that the question is about, when nothing that is remembered mentions them; not asked: none."""
+    aside: tuple[int, ...] = ()
+    """Places of the hits that tell of others than those whom the question is about; not asked: none."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In one piece, written and read by msgspec: pickled, each hit and tree takes code in Python at both ends."""

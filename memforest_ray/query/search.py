@@ -12,19 +12,17 @@ from memforest_ray.commit.version import Version
 from memforest_ray.ids import CellId, ItemId
 from memforest_ray.models.chat import ChatReply
 from memforest_ray.query.allowed import Allowed, filtered, in_time
-from memforest_ray.query.attribution import lead_of
-from memforest_ray.query.bearings import bearings_of
+from memforest_ray.query.answering.attribution import lead_of
+from memforest_ray.query.answering.silence import silent_last
+from memforest_ray.query.answering.telling import telling_of
 from memforest_ray.query.browse import Browsed
-from memforest_ray.query.chains import asked_states
 from memforest_ray.query.corrected import held_back
-from memforest_ray.query.directions import MEASURED
 from memforest_ray.query.grading import graded
 from memforest_ray.query.guided import card
 from memforest_ray.query.hits import HitMaker
 from memforest_ray.query.inquiry import Inquiry, inquire, widened
 from memforest_ray.query.modes import mode_of
 from memforest_ray.query.passages import PASSAGE_CHARS, passage
-from memforest_ray.query.picks import Picked, pick
 from memforest_ray.query.question import Question
 from memforest_ray.query.rank import Ranking, in_order, score, without
 from memforest_ray.query.recall import TREES_MAX, recall
@@ -34,7 +32,11 @@ from memforest_ray.query.reranking import RERANKED_MAX, reranked
 from memforest_ray.query.rereading import reread
 from memforest_ray.query.result import EmptyReason, Hit, RecalledTree, Result, Trace
 from memforest_ray.query.steps import Embed, Steps, alone
-from memforest_ray.query.temporal import TimeReading, span_text
+from memforest_ray.query.timing.bearings import bearings_of
+from memforest_ray.query.timing.chains import asked_states
+from memforest_ray.query.timing.directions import MEASURED
+from memforest_ray.query.timing.picks import Picked, pick
+from memforest_ray.query.timing.temporal import TimeReading, span_text
 from memforest_ray.trees.leaves import day_of
 
 __all__ = ["DEFAULT", "NEIGHBOUR", "search", "search_steps"]
@@ -69,8 +71,8 @@ def search_steps(
 ) -> Steps[Result]:
     """Answer a query. `vector` is the question's (None or zero: unknown to the embedder); `neighbour` the embedder's.
 
-    With `attribute` the result says whether it is of whom the question names (`lead`), which `ask` needs. Raises
-    InvalidInput for an unknown mode.
+    With `attribute` the result says whether it is of whom the question names (`lead`, `strangers`, `aside`), which
+    `ask` needs. Raises InvalidInput for an unknown mode.
     """
     browse = mode_of(request.mode)
     if not len(version.index):
@@ -109,9 +111,16 @@ def search_steps(
     hits = tuple(_within_budget(found, request))
     trace = _trace(inquiry, reading, trees, browsed)
     if hits:
-        lead = lead_of(inquiry, maker.scores, ranking) if attribute else None
-        return Result(version.number, hits, trace, message=picked.missing, lead=lead, only_time=reading.only_time)
+        certain = any(each.certain for each in picked.picks)
+        result = Result(version.number, hits, trace, None, picked.missing, None, reading.only_time, certain)
+        return _attributed(inquiry, result, lead_of(inquiry, maker.scores, ranking)) if attribute else result
     return _empty(version, request, EmptyReason.FILTERED, _left_out(inquiry), trace)
+
+
+def _attributed(inquiry: Inquiry, result: Result, lead: float | None) -> Result:
+    """The result, with whether it is of whom the question names."""
+    telling = telling_of(inquiry, result.hits)
+    return replace(result, lead=lead, strangers=telling.strangers, aside=telling.aside)
 
 
 def _vectors(reading: TimeReading) -> Steps[Any]:
@@ -179,7 +188,7 @@ def _outside(version: Version, request: QueryRequest, reading: TimeReading) -> R
 def _ranked(inquiry: Inquiry, maker: HitMaker, allowed: Allowed, picked: Picked) -> Iterator[Hit]:
     """What time singles out, then the rest by score; each fact and each cell once."""
     picks = {each.fact.id: each for each in picked.picks if inquiry.allows(each.fact.id, allowed.facts)}
-    ranked = in_order(inquiry, maker.scores, allowed)
+    ranked = silent_last(inquiry, in_order(inquiry, maker.scores, allowed))
     first = next(ranked, None)
     for each in picks.values():
         own = maker.score_of(each.fact.id)

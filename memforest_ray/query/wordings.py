@@ -17,13 +17,12 @@ from memforest_ray.commit.version import Version
 from memforest_ray.facts.words import STOP_WORDS, content_tokens, fold, unaccented
 from memforest_ray.index.lexical import Floats
 from memforest_ray.query.request import QueryRequest
+from memforest_ray.query.speakers import ROLES
 
 __all__ = ["nameless", "vector_of", "wordings"]
 
 _NAME_CHARS_MIN: Final = 2
 """Of a part of a name: initials are words of their own."""
-_ROLES: Final = frozenset({"user", "assistant", "system", "developer", "tool"})
-"""What a turn without a speaker's name has for one."""
 _SPACELESS: Final = "\u0e00"
 """From here on scripts have no spaces between words."""
 _NAMES_MAX: Final = 1_024
@@ -65,7 +64,7 @@ def _in_first_person(name: "re.Match[str]") -> str:
 
 def _parts(name: str) -> Iterator[str]:
     """A name and the words that it is made of, but those that are words of every text ("Will"); a role is no name."""
-    for part in {name, *name.split()} if name not in _ROLES else ():
+    for part in {name, *name.split()} if name not in ROLES else ():
         if len(part) >= _NAME_CHARS_MIN and fold(part) not in STOP_WORDS:
             yield part
 

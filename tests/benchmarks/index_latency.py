@@ -48,6 +48,7 @@ ROWS = (
     ("search, p95", "p95", "{:.2f} ms"),
     ("CPU of a search, p50", "cpu", "{:.2f} ms"),
     ("the first search after a write, p50", "first", "{:.1f} ms"),
+    ("a question about now, p50", "now", "{:.2f} ms"),
     ("a question about a time, p50", "dated", "{:.1f} ms"),
     ("a question about a time, p95", "dated_p95", "{:.1f} ms"),
     ("recall@10 of the graph against a scan", "recall", "{:.3f}"),
@@ -218,6 +219,8 @@ def measured(facts: int, dimension: int, queries: int, folder: Path | None) -> d
     dated = [(f"{text[:-1]} in March 2021?", vector) for text, vector in asked[: WARM_UP + 60]]
     spent, _ = latencies(version, dated)
     row |= {"dated": statistics.median(spent), "dated_p95": statistics.quantiles(spent, n=20)[18]}
+    now = [(text.replace("What did", "What does"), vector) for text, vector in asked]
+    row["now"] = statistics.median(latencies(version, now)[0])
     row |= nearest(version.index, asked[:200])
     view = version.index
     row["vectors"] = sum(block.nbytes for shelf in (view.facts, view.cells) for block in shelf.vectors.blocks) / 1e6

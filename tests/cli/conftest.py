@@ -63,6 +63,8 @@ class FakeUser:
 
     def forget(self, **what: Any) -> Forgotten:
         self.client.asked.append(("forget", self.id, what))
+        if "forget" in self.client.answers:
+            self.client.given("forget")
         return Forgotten(version=9, op_id=OpId("o"), turns=2, still_in=(TurnId("s1#1"),))
 
     def changes(self, since: int) -> News:
@@ -70,9 +72,13 @@ class FakeUser:
         answer: News = self.client.given("changes")
         return answer
 
+    def snapshots(self) -> list[Any]:
+        answer: list[Any] = self.client.given("snapshots")
+        return answer
+
     def stats(self) -> dict[str, Any]:
         answer: dict[str, Any] = self.client.given("stats")
-        return answer
+        return {"exists": True, **answer}
 
     def trees(self) -> list[dict[str, Any]]:
         answer: list[dict[str, Any]] = self.client.given("trees")

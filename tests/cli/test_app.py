@@ -155,8 +155,8 @@ def test_every_error_has_a_code_and_three_parts(
     program: Program, fake: FakeClient, error: errors.MemForestError, code: int
 ) -> None:
     """What happened; what was kept; what to do. Never a traceback."""
-    fake.answers["stats"] = error
-    run = program("stats", "bob", "--json")
+    fake.answers["forget"] = error
+    run = program("forget", "bob", "--session", "s1", "--json")
     assert code == run.code
     assert len(run.err.split("; ")) == 3
     assert run.err.startswith("memforest: x; ")
@@ -176,12 +176,34 @@ def test_every_error_has_a_code_and_three_parts(
 )
 def test_a_message_is_completed_not_repeated(program: Program, fake: FakeClient, message: str, line: str) -> None:
     """Parts that a message has are left to it; names of the Python interface become the program's."""
-    fake.answers["stats"] = errors.InvalidInput(message)
-    assert f"memforest: {line}\n" == program("stats", "bob").err
+    fake.answers["forget"] = errors.InvalidInput(message)
+    assert f"memforest: {line}\n" == program("forget", "bob", "--session", "s1").err
 
 
 @pytest.mark.parametrize(
-    ("variable", "hint"), [("MEMFOREST_STOER", "did you mean MEMFOREST_STORE?"), ("MEMFOREST_XYZ", "known: MEMFOREST_")]
+    ("error", "line"),
+    [
+        (errors.InvalidInput("it broke; nothing was changed"), "it broke; correct the command and run it again"),
+        (errors.InvalidInput("unknown x; nothing was done; known: y"), "unknown x; known: y"),
+        (errors.InvalidInput("as_of: no time"), "--as-of: no time; correct the command and run it again"),
+        (errors.InvalidInput("turn 3, time: no; do that"), "turn 3, time: no; do that"),
+        (errors.CorruptState("it is cut"), "it is cut; restore the named object from a copy of the store"),
+        (errors.Overloaded("full"), "full; wait a little, then run the same command again"),
+    ],
+)
+def test_of_what_only_reads_nobody_hears_that_nothing_was_changed(
+    program: Program, fake: FakeClient, error: errors.MemForestError, line: str
+) -> None:
+    """It never changes anything."""
+    fake.answers["stats"] = error
+    assert f"memforest: {line}\n" == program("stats", "bob").err
+    assert "nothing was changed" not in program("query", "bob").err
+    assert "nothing was changed" in program("forget").err
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [("MEMFOREST_STOER", "did you mean 'MEMFOREST_STORE'?"), ("MEMFOREST_QQQQQ", "known: MEMFOREST_ADDRESS, ")],
 )
 def test_a_misspelt_variable_is_corrected(
     program: Program, fake: FakeClient, monkeypatch: pytest.MonkeyPatch, variable: str, hint: str
@@ -191,7 +213,7 @@ def test_a_misspelt_variable_is_corrected(
     monkeypatch.setenv(variable, "1")
     run = program("users")
     assert run.code == 2
-    assert f"unknown environment variable {variable}; nothing was done; {hint}" in run.err
+    assert f"unknown environment variable {variable}; {hint}" in run.err
 
 
 @pytest.mark.parametrize(
@@ -200,7 +222,7 @@ def test_a_misspelt_variable_is_corrected(
         ("user", "`memforest users` lists the users who have one"),
         ("session", "`memforest show 'Bob B'` lists the sessions"),
         ("turn", "`memforest query 'Bob B' TEXT` shows the ids of turns"),
-        ("fact", "`memforest query 'Bob B' TEXT --json` shows the ids of facts"),
+        ("fact", "`memforest query 'Bob B' TEXT` shows the ids of facts"),
         ("tree", "`memforest show 'Bob B'` lists the trees"),
         ("snapshot", "`memforest snapshots 'Bob B'` lists the snapshots"),
         ("origin", "a merged one is named <its user>/<its id>"),
@@ -211,17 +233,19 @@ def test_what_was_not_found_is_to_be_looked_up(
     program: Program, fake: FakeClient, what: errors.What | None, advice: str
 ) -> None:
     """With the one command that lists such things, ready to be run."""
-    fake.answers["stats"] = errors.NotFound("there is no such thing; `trees()` lists the trees", what=what)
-    run = program("stats", "Bob B")
-    assert run.err.startswith("memforest: there is no such thing; nothing was changed; ")
+    fake.answers["forget"] = errors.NotFound("there is no such thing; `trees()` lists the trees", what=what)
+    run = program("forget", "Bob B", "--session", "s1")
+    none, nothing = "user 'Bob B' has no memory in file://", "there is no such thing; nothing was changed; "
+    found = none if what == "user" else nothing
+    assert run.err.startswith(f"memforest: {found}")
     assert run.err.count("`memforest") <= 1
     assert advice in run.err
 
 
 def test_a_user_without_a_memory_is_named() -> None:
     """In the message and for programs, which learn what was not found; pickled as well."""
-    error = pickle.loads(pickle.dumps(errors.NotFound.memory("bob", "save")))
-    assert str(error) == "user 'bob' has no memory, so there is nothing to save; nothing was changed"
+    error = pickle.loads(pickle.dumps(errors.NotFound.memory("bob")))
+    assert str(error) == "user 'bob' has no memory; nothing was changed"
     assert (error.what, error.detail) == ("user", {"what": "user", "user": "bob"})
 
 

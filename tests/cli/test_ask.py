@@ -70,7 +70,7 @@ def test_a_hit_shows_text_times_source_and_place(program: Program, asked: FakeCl
     assert run.code == 0
     expected = [
         "  1. Bob moved to Davis.  0.91",
-        "     said by Bob, 2023-04-15 | happened 2020-08 ('in August 2020') | turns s1#3",
+        "     fact f1 | said by Bob, 2023-04-15 | happened 2020-08 ('in August 2020') | turns s1#3",
         "     entity:bob > 2019-04-23 to 2024-02-11 > 2020-08-01 to 2021-02-02",
         "     last residence before 2022-02",
     ]
@@ -260,7 +260,7 @@ def test_an_unknown_mode_is_an_input_error(program: Program, fake: FakeClient) -
     fake.answers["query"] = InvalidInput("unknown mode 'guess'; known: embed, flat, root", mode="guess")
     run = program("query", "bob", "Where?", "--mode", "guess", "--json")
     assert run.code == 2
-    assert run.err == "memforest: unknown mode 'guess'; known: embed, flat, root; nothing was changed\n"
+    assert run.err == "memforest: unknown mode 'guess'; known: embed, flat, root\n"
     assert {key: run.data["error"][key] for key in ("kind", "mode")} == {
         "kind": "invalid_input",
         "mode": "guess",
@@ -273,6 +273,23 @@ def test_an_answer_shows_its_evidence(program: Program, asked: FakeClient) -> No
     assert out.splitlines()[0] == "Davis, from August 2020."
     assert "Bob moved to Davis." in out
     assert "alert" not in out
+
+
+def test_dialogue_that_an_answer_cites_is_shown_as_facts_are(program: Program, asked: FakeClient) -> None:
+    """In the order in which the answer names them; beyond some they are counted."""
+    asked.answers["ask"] = Answer("Alert.", True, ("s2#0, s2#1", "f1"), FOUND)
+    lines = program("ask", "bob", "Where?").out.splitlines()
+    assert [line[:4] for line in lines if line[:4].strip()] == ["Aler", "  1.", "  2.", "  a "]
+    assert "     dialogue | said by Maya, unknown | turns s2#0, s2#1" in lines
+    more = replace(FOUND, hits=tuple(replace(HIT, fact_id=FactId(f"f{number}")) for number in range(7)))
+    asked.answers["ask"] = Answer("All.", True, tuple(f"f{number}" for number in range(7)), more)
+    assert "  and 2 more (--json lists them all)" in program("ask", "bob", "Where?").out.splitlines()
+
+
+def test_an_undated_node_has_no_interval(program: Program, asked: FakeClient) -> None:
+    """Of what has no time there is none to show."""
+    asked.answers["query"] = replace(FOUND, hits=(replace(HIT, path=("unknown to unknown",)),))
+    assert "     entity:bob" in program("query", "bob", "Where?").out.splitlines()
 
 
 def test_no_answer_of_an_unknown_user(program: Program, fake: FakeClient) -> None:

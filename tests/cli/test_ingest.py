@@ -10,6 +10,7 @@ from rich.console import Console
 from memforest_ray.cli import ingest
 from memforest_ray.errors import InvalidInput, LLMUnavailable, SessionConflict, StoreUnavailable
 from memforest_ray.forest.intents import Receipt
+from memforest_ray.ids import OpId, SessionId
 from tests.cli.conftest import FakeClient, Program
 
 Chats = Callable[..., str]
@@ -62,7 +63,7 @@ def test_the_table_fits_on_a_terminal(fake: FakeClient) -> None:
     )
     users = [{"user": "tenant-of-some-name/alice", "version": 98_765, **counts}, {**counts, "user": "x", "sessions": 0}]
     console = Console(file=(file := StringIO()), width=80)
-    ingest._draw(console, users)
+    ingest._draw(console, users, [])
     lines = file.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == [
@@ -191,6 +192,37 @@ def test_replace_and_wait_are_passed_on(program: Program, fake: FakeClient, chat
     """`--replace` and `--wait` reach the write."""
     program("ingest", chats("a.json", {"a": ["s1"]}), "--user", "bob", "--replace", "--wait", "facts")
     assert fake.asked == [("ingest", "bob", {"replace": True, "wait": "facts"})]
+
+
+def test_who_speaks_and_when_is_told(program: Program, fake: FakeClient, tmp_path: Path) -> None:
+    """A chat with a model says neither: the person who has it can."""
+    path = tmp_path / "chat.json"
+    path.write_text('[{"role": "user", "content": "I keep bees."}, {"role": "assistant", "content": "Nice."}]', "utf-8")
+    assert program("ingest", str(path), "--user", "ana", "--speaker", "Ana", "--time", "2024-05-20").code == 0
+    [session] = fake.people["ana"].sessions
+    assert (session.time, [turn.speaker for turn in session.turns]) == ("2024-05-20", ["Ana", None])
+    refused = program("ingest", str(path), "--user", "ana", "--time", "May")
+    assert (refused.code, refused.err.startswith("memforest: --time: 'May' cannot be read as a time; ")) == (2, True)
+    nobody = program("ingest", str(path), "--user", "ana", "--speaker", "")
+    assert nobody.err.startswith("memforest: --speaker: must be a name, not ''; ")
+
+
+def test_what_could_be_told_is_said(program: Program, fake: FakeClient, chats: Chats) -> None:
+    """What "undated" is, who "user" is, what was left out: each with the option that helps. Nothing if all is known."""
+    path = chats("a.json", {"a": ["s1", "s2"]})
+    note = "it was forgotten earlier and stays so; replace=True takes it in again"
+    fake.fate["s1"] = Receipt(3, OpId("o"), SessionId("s1"), cells=1, turns_without_time=4)
+    fake.fate["s2"] = Receipt(3, OpId("o"), SessionId("s2"), duplicate=True, notes=(note,))
+    _, _, undated, nameless, forgotten = program("ingest", path, "--user", "bob").out.splitlines()
+    assert undated.startswith("undated 4: turns of which nothing says when they were spoken, ")
+    assert undated.endswith("run it again with --time TIME --replace")
+    assert nameless.endswith("run it again with --speaker NAME --replace")
+    assert forgotten == "session 's2': it was forgotten earlier and stays so; --replace takes it in again"
+    fake.fate["s1"] = Receipt(3, OpId("o"), SessionId("s1"), duplicate=True)
+    assert program("ingest", path, "--user", "bob").out.splitlines()[2:] == [forgotten]
+    fake.fate.clear()
+    told = program("ingest", path, "--user", "bob", "--speaker", "Ana").out.splitlines()
+    assert len(told) == 2
 
 
 def test_the_user_must_be_named(program: Program, fake: FakeClient, chats: Chats) -> None:

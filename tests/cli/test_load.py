@@ -162,7 +162,7 @@ def test_some_fail(watch: Watch, folder: Path, program: Program) -> None:
     watch.before = refuse
     run = program("load", str(folder))
     lines, result = _parts(run)
-    assert (run.code, result["failed"], result["users"]) == (3, 1, 4)
+    assert (run.code, result["failed"], result["users"]) == (3, 2, 4)
     named = {failure.get("file", failure.get("user")) for failure in result["failures"]}
     assert named == {str(folder / "bad.json"), "team/bob"}
     assert [line["failures"][0]["session"] for line in lines if line.get("user") == "team/bob"] == ["s1"]
@@ -267,6 +267,30 @@ async def test_an_object_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match=re.escape("x.json")):
         async with one.local():
             pass
+
+
+def test_a_folder_is_the_same_however_it_is_named(
+    watch: Watch, folder: Path, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a slash behind it, from here or from anywhere: what was done is not asked again."""
+    (folder / "bad.json").write_text("{", "utf-8")  # so that the journal is kept
+    assert program("load", str(folder)).code == 3
+    watch.asked = []
+    monkeypatch.chdir(folder.parent)
+    for named in (f"{folder}/", folder.name, f"./{folder.name}/"):
+        assert _parts(program("load", named))[1]["skipped"] == 4
+    assert watch.asked == []
+    assert sources.settled("s3://bucket/chats/") == "s3://bucket/chats"
+
+
+def test_a_time_for_those_without_one(watch: Watch, folder: Path, program: Program) -> None:
+    """Is passed on to who reads the files; what is no time is refused once."""
+    assert program("load", str(folder), "--time", "2024-05-20").code == 0
+    lines, _ = _parts(program("load", str(folder), "--time", "2024-05-21"))
+    assert {line["turns_without_time"] for line in lines} == {0}
+    refused = program("load", str(folder), "--time", "soon")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("memforest: --time: 'soon' cannot be read as a time; ")
 
 
 async def test_the_journal_knows_users_by_their_sessions() -> None:

@@ -82,7 +82,7 @@ def test_a_tree_is_drawn(program: Program, fake: FakeClient) -> None:
     run = program("show", "bob", "entity:bob")
     expected = [
         "2019-04-23 to 2022-03-05 (3) From Boston to Miami.",
-        "├── 2019-04-23 to 2020-07-31 (2) Boston, then Davis. [stale]",
+        "├── 2019-04-23 to 2020-07-31 (2) Boston, · then Davis. [stale]",
         "│   ├── 2019-04-23 Bob lives in Boston.",
         "│   └── undated Bob lived in [31mDavis.",
         "└── 2022-03-05 Bob moved to Miami.",
@@ -91,18 +91,35 @@ def test_a_tree_is_drawn(program: Program, fake: FakeClient) -> None:
     assert fake.asked == [("tree", "bob", {"scope": "entity:bob"})]
 
 
+def test_statements_of_a_summary_are_told_apart(program: Program, fake: FakeClient) -> None:
+    """Each is a line of it; on one line something stands between them."""
+    fake.answers["trees"] = [{**CARDS[0], "summary": "Bob sails.\n\nBob  sings.\n"}]
+    assert program("show", "bob").out.splitlines()[1].endswith("Bob sails. · Bob sings.")
+
+
 def test_json_has_all_of_a_tree(program: Program, fake: FakeClient) -> None:
     """Nothing is cut or cleaned for a script."""
     fake.answers["tree"] = TREE
     assert program("show", "bob", "entity:bob", "--json").data == {"user": "bob", "tree": TREE}
 
 
-def test_a_user_without_memory_is_no_failure(program: Program, fake: FakeClient) -> None:
-    """An empty forest says that it is empty."""
-    fake.answers["trees"] = []
-    run = program("show", "nobody", "--store", "file:///elsewhere")
-    assert (run.code, run.out) == (0, "nobody: nothing is remembered yet\n")
-    assert "user 'nobody' has no memory in file:///elsewhere; `memforest users` lists" in run.err
+@pytest.mark.parametrize("verb", ["show", "stats", "changes", "snapshots"])
+def test_a_user_without_a_memory(program: Program, fake: FakeClient, verb: str) -> None:
+    """More often than not another store was meant, or another user: nothing is made up of one who is not there."""
+    fake.answers |= {"trees": [], "stats": {"exists": False}, "changes": News(0, 0), "snapshots": []}
+    run = program(verb, "nobody", *(["--since", "0"] * (verb == "changes")), "--store", "file:///elsewhere")
+    assert (run.code, run.out) == (2, "")
+    assert run.err == (
+        "memforest: user 'nobody' has no memory in file:///elsewhere; `memforest users` lists the users who have one\n"
+    )
+
+
+def test_a_memory_may_be_empty(program: Program, fake: FakeClient) -> None:
+    """All of it may have been forgotten: that is no failure."""
+    fake.answers |= {"trees": [], "stats": {"version": 4}, "changes": News(4, 4), "snapshots": []}
+    assert program("show", "bob").out == "bob: nothing is remembered yet\n"
+    assert program("changes", "bob", "--since", "4").out == "nothing changed since version 4\n"
+    assert program("snapshots", "bob").out == "nothing is saved\n"
 
 
 def test_an_unknown_tree_is_an_input_error(program: Program, fake: FakeClient) -> None:

@@ -52,6 +52,19 @@ def test_a_state_is_saved_and_restored(bob: Program) -> None:
     assert _sessions(bob) == 15
 
 
+def test_what_did_not_come_back_is_said(bob: Program) -> None:
+    """What was forgotten since, and what was corrected; the saved state has lost it, too."""
+    bob("save", "bob", "trip")
+    assert " but for " not in bob("restore", "bob", "trip").out
+    fact = bob("query", "bob", "Where does Bob live?", "--kind", "fact", "--json").data["hits"][0]["fact_id"]
+    assert bob("correct", "bob", fact, "Bob lives on the moon.").code == 0
+    assert bob("restore", "bob", "trip", "--json").data["facts_left_out"] == [fact]
+    told = bob("restore", "bob", "trip").out
+    assert told.endswith(" but for what was forgotten or corrected since, which stays so: 1 fact\n")
+    turns = bob("forget", "bob", "--session", "bob-08", "--including-snapshots", "--json").data["turns"]
+    assert bob("restore", "bob", "trip").out.endswith(f": {turns} turns and 1 fact\n")
+
+
 def test_snapshots_are_listed_and_deleted(bob: Program) -> None:
     """As a table and as JSON; an unknown one is an input error."""
     assert "nothing is saved" in bob("snapshots", "bob").out

@@ -67,12 +67,34 @@ def test_a_conversation_is_remembered_and_part_of_it_forgotten(program: Program)
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("arguments", [["query", "nobody", "Where?"], ["ask", "nobody", "Where?"], ["show", "nobody"]])
-def test_a_user_without_memory_is_no_failure(program: Program, arguments: list[str]) -> None:
-    """An empty result that says so."""
-    run = program(*arguments)
+@pytest.mark.parametrize("verb", ["query", "ask"])
+def test_a_question_to_nobody_has_an_answer(program: Program, verb: str) -> None:
+    """That there is nothing: whoever begins to speak is asked about before anything is known of them."""
+    run = program(verb, "nobody", "Where?")
     assert run.code == 0
     assert "nothing is remembered" in run.out
+    assert "user 'nobody' has no memory in file://" in run.err
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "show nobody", "show nobody entity:bob", "stats nobody", "changes nobody --since 0", "changes nobody --since 7",
+        "snapshots nobody",
+        "snapshots nobody --delete old", "save nobody old", "restore nobody old", "query nobody Where? --snapshot old",
+        "forget nobody --session s1", "forget nobody --fact f1", "forget nobody --origin ann", "correct nobody f1 text",
+        "forget nobody --everything --yes", "repair nobody", "resummarise nobody", "rescene nobody", "rebuild nobody",
+        "reembed nobody", "export nobody out.memory", "doctor --user nobody --deep", "merge ann nobody", "warm nobody",
+    ],
+)  # fmt: skip
+def test_who_has_no_memory_is_told_in_the_same_words(program: Program, command: str) -> None:
+    """By every verb that is about a memory; neither zeros nor what is missing of it."""
+    run = program(*command.split())
+    assert (run.code, run.out) == (2, "")
+    assert "user 'nobody' has no memory in file://" in run.err
+    assert "; `memforest users` lists the users who have one\n" in run.err
+    assert "nothing was changed" not in run.err
 
 
 @pytest.mark.usefixtures("store")
@@ -135,5 +157,10 @@ def test_a_memory_travels_as_a_file(program: Program, tmp_path: Path, monkeypatc
     assert program("stats", "rob", "--json").data["facts"] == program("stats", "bob", "--json").data["facts"]
     assert program("doctor", "--user", "rob", "--deep").code == 0
     foreign = program("import", str(BOB), "--user", "eve")
-    assert (foreign.code, f"the file {BOB} cannot be used" in foreign.err) == (2, True)
+    assert (foreign.code, f"memforest ingest {BOB} --user eve" in foreign.err) == (2, True)
+    chat = program("ingest", path, "--user", "eve")
+    assert (chat.code, f"memforest import {path} --user eve" in chat.err) == (2, True)
+    cut = tmp_path / "cut.memory"
+    cut.write_bytes(Path(path).read_bytes()[:1_000])
+    assert f"the file {cut} cannot be used" in program("import", str(cut), "--user", "eve").err
     assert program("export", "nobody", str(tmp_path / "x")).code == 2

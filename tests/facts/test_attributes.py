@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.facts.attributes import Attribute, attribute_of
+from memforest_ray.facts.attributes import _HOOKS, Attribute, Naming, attribute_of, naming_of
 from memforest_ray.facts.candidates import Kind
+from memforest_ray.facts.patterns import ENGLISH
 
 STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PREFERENCE, Kind.CONSTRAINT
 
@@ -81,6 +82,42 @@ STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PR
         ("My cat Miso died last week", Attribute("cat", None, TRANSITION, "I")),
         ("our dog passed away", Attribute("dog", None, TRANSITION, "I")),
         ("I moved to Lakeside after school", Attribute("residence", "Lakeside", TRANSITION, "I")),
+        ("I started at Nordlys in February", Attribute("employer", "Nordlys", TRANSITION, "I")),
+        ("I started at Nordlys as a clerk", Attribute("employer", "Nordlys", TRANSITION, "I")),
+        ("I have lived in Davis since 2019", Attribute("residence", "Davis", STATE, "I")),
+        ("We've lived in Davis for ten years", Attribute("residence", "Davis", STATE, "I")),
+        ("I've worked at Nordlys since May", Attribute("employer", "Nordlys", STATE, "I")),
+        ("Rex died on Tuesday", Attribute("life", None, TRANSITION, "Rex")),
+        ("I switched jobs and now work for Nordlys", Attribute("employer", "Nordlys", TRANSITION, "I")),
+        ("I changed jobs, I'm now at the old mill", Attribute("employer", "old mill", TRANSITION, "I")),
+        ("I had moved to Boston in 2010", Attribute("residence", "Boston", TRANSITION, "I")),
+        ("We'd relocated to Oslo last year", Attribute("residence", "Oslo", TRANSITION, "I")),
+        ("I moved to Davis when I was a kid", Attribute("residence", "Davis", TRANSITION, "I", past=True)),
+        ("Before that I moved to Davis", Attribute("residence", "Davis", TRANSITION, "I", past=True)),
+        ("I moved to Davis earlier this year", Attribute("residence", "Davis", TRANSITION, "I")),
+        ("I quit my job years ago", Attribute("employer", None, TRANSITION, "I")),
+        ("My cat Pixel turned two today", Attribute("age", "2", STATE, "Pixel")),
+        ("Our son Max turned 5 last week", Attribute("age", "5", STATE, "Max")),
+        ("My daughter Zoe is seven", Attribute("age", "7", STATE, "Zoe")),
+        ("Rex is three years old", Attribute("age", "3", STATE, "Rex")),
+        ("Pixel is six months old", Attribute("age", "6 months", STATE, "Pixel")),
+        ("my 5-year-old son Max loves it", Attribute("age", "5", STATE, "Max")),
+        ("I am forty", Attribute("age", "40", STATE, "I")),
+        ("I turned thirty-four yesterday", Attribute("age", "34", STATE, "I")),
+        ("Pixel's birthday is 3 May", Attribute("birthday", "3 May", STATE, "Pixel")),
+        ("My son Max's birthday is on 7 July", Attribute("birthday", "7 July", STATE, "Max")),
+        ("It turned out I'm not allergic to nuts", Attribute("allergy", None, CONSTRAINT, "I")),
+        ("I have a nut allergy", Attribute("allergy", "nut", CONSTRAINT, "I")),
+        ("I outgrew my nut allergy", Attribute("allergy", None, CONSTRAINT, "I")),
+        ("I don't drive my Volvo any more", Attribute("car", None, TRANSITION, "I")),
+        ("I sold my old car", Attribute("car", None, TRANSITION, "I")),
+        ("I'm no longer married", Attribute("marital status", None, TRANSITION, "I")),
+        ("I no longer have a dog", Attribute("dog", None, TRANSITION, "I")),
+        ("We gave away our old cat", Attribute("cat", None, TRANSITION, "I")),
+        ("I'm not vegan any more", Attribute("diet", None, TRANSITION, "I")),
+        ("My puppy is called Rex", Attribute("dog", "Rex", STATE, "I")),
+        ("My boyfriend is Tom", Attribute("partner", "Tom", STATE, "I")),
+        ("Meet Tom, my new boyfriend", Attribute("partner", "Tom", STATE, "I")),
         ("you live in Davis", Attribute("residence", "Davis", STATE, "you")),
         ("我住在北京", Attribute("residence", "北京", STATE, "I")),
         ("我去年搬到上海了", Attribute("residence", "上海", TRANSITION, "I")),
@@ -96,6 +133,11 @@ STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PR
 def test_sure_patterns(clause: str, expected: Attribute) -> None:
     """A sure pattern gives subject, attribute, value and kind; the end of a state has no value."""
     assert attribute_of(clause) == expected
+
+
+def test_every_pattern_may_be_looked_for() -> None:
+    """Each attribute has words by which its patterns are found."""
+    assert {pattern.name for pattern in ENGLISH} == _HOOKS.keys()
 
 
 @pytest.mark.parametrize(
@@ -124,6 +166,21 @@ def test_sure_patterns(clause: str, expected: Attribute) -> None:
         "I changed my mind to be sure",
         "My car is making noises",
         "I live for music",
+        "I have lived in Rome",
+        "I nearly died laughing",
+        "The battery died",
+        "Practice is six",
+        "i started at nine",
+        "I started at Pier 39 and walked",
+        "Dinner is at seven",
+        "I'm one of them",
+        "Ana turned two corners",
+        "Ana turned 5 pages",
+        "My wife's birthday is in August",
+        "I no longer have a Lumo account",
+        "I don't have a cat",
+        "My sister is Swedish",
+        "Hello Ana, my dear",
         "I work at night",
         "他住在北京",
         "",
@@ -132,6 +189,20 @@ def test_sure_patterns(clause: str, expected: Attribute) -> None:
 def test_what_is_not_sure(clause: str) -> None:
     """No attribute without a sure subject and value."""
     assert attribute_of(clause) is None
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("My husband Tom moved to Oslo", Naming("husband", Attribute("partner", "Tom", STATE, "I"))),
+        ("our cat Pixel turned two", Naming("cat", Attribute("cat", "Pixel", STATE, "I"))),
+        ("My husband moved to Oslo", None),
+        ("Tom moved to Oslo", None),
+    ],
+)
+def test_who_it_is_that_a_clause_tells_of(clause: str, expected: Naming | None) -> None:
+    """Said by the way, with the name."""
+    assert naming_of(clause) == expected
 
 
 @given(st.text(st.characters(codec=None), max_size=600))

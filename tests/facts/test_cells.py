@@ -79,6 +79,24 @@ def test_long_turns_are_split_at_white_space() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("One two three. Four five six seven", "One two three. "),
+        ("One two three\nfour five six seven", "One two three\n"),
+        ('She said "Come on!" and he came too', 'She said "Come on!" '),
+        ("One. Two three four five six seven", "One. Two three four "),
+        ("Costs 12345.678901 euros and more.", "Costs 12345.678901 "),
+        ("一二三四五六七八九十一二。三四五六七八九十一二", "一二三四五六七八九十一二。"),
+    ],
+)
+def test_a_part_ends_with_a_sentence(text: str, first: str) -> None:
+    """If one ends in its second half: half of one says what nobody said. Nothing of the turn is lost."""
+    session = session_of(text)
+    parts = [text[span.start : span.end] for cell in cut(session, chars_max=20) for span in cell.spans]
+    assert (parts[0], "".join(parts)) == (first, text)
+
+
 def test_splits_keep_characters_together() -> None:
     """Without white space a part ends before a character that stands alone: no sign loses its letter."""
     text = "कि" * 4_001 + "👩‍💻" * 3_000

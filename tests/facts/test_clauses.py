@@ -17,6 +17,17 @@ from memforest_ray.facts.clauses import Clause, clauses, content_words
         ("By telling our stories, we can build a bridge", ["By telling our stories, we can build a bridge"]),
         ("The house we bought in Rome is old", ["The house we bought in Rome is old"]),
         ("We sold the old boat - my knees hurt too much", ["We sold the old boat", "my knees hurt too much"]),
+        (
+            "I had coffee with Ira on Monday and lunch with Olu on Tuesday.",
+            ["I had coffee with Ira on Monday", "lunch with Olu on Tuesday."],
+        ),
+        (
+            "I see my aunt this afternoon, and the interview is the day after tomorrow",
+            ["I see my aunt this afternoon", "the interview is the day after tomorrow"],
+        ),
+        ("We swim on Monday and I see my aunt on Friday", ["We swim on Monday", "I see my aunt on Friday"]),
+        ("The fair is on Monday and Tuesday", ["The fair is on Monday and Tuesday"]),
+        ("I work between Monday and the last bell on Friday", ["I work between Monday and the last bell on Friday"]),
         ("first line\nsecond line", ["first line", "second line"]),
         ("我住在北京。你呢？", ["我住在北京。", "你呢？"]),
         ("我叫小明，我住在北京，很大", ["我叫小明", "我住在北京，很大"]),
@@ -84,7 +95,7 @@ def test_words_of_courtesy_say_nothing() -> None:
     assert content_words("Ana's new kayak is great", names) == ["new", "kayak"]
 
 
-@pytest.mark.parametrize("part", ["a", "a. ", "! ", "[image: ", " and I ", "。", "\n"])
+@pytest.mark.parametrize("part", ["a", "a. ", "! ", "[image: ", " and I ", "。", "\n", "Monday and ", "may the "])
 def test_a_long_text_is_cut_in_linear_time(part: str) -> None:
     """400,000 characters of any one thing are cut at once."""
     assert sum(len(clause.text) for clause in clauses(part * (400_000 // len(part)))) <= 400_000

@@ -450,6 +450,23 @@ def test_a_long_text(part: str) -> None:
     assert find_times(part * (400_000 // len(part)), FRIDAY, None) is not None
 
 
+@pytest.mark.parametrize(
+    ("text", "expression"),
+    [
+        ("I started last Friday.", "last Friday"),
+        ("I started last Friday. It was fun.", "last Friday"),
+        ("We met in March.", "in March"),
+        ("We met on Fri. at the lake.", "on Fri."),
+        ("We met on 5 May.", "5 May"),
+        ("I came on May 5, 2021.", "May 5, 2021"),
+        ("We met on Jan. 5.", "Jan. 5"),
+    ],
+)
+def test_the_full_stop_is_the_sentence_s(text: str, expression: str) -> None:
+    """Not the expression's; within a sentence it is that of an abbreviation."""
+    assert [found.event.expression for found in find_times(text, FRIDAY, None)] == [expression]
+
+
 def test_leap_days_and_first_years() -> None:
     """The first and last days of the calendar have neighbours that no calendar has."""
     assert find_times("last week", instant(1, 1, 1), None) == []

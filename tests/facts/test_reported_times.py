@@ -33,6 +33,22 @@ def test_words_are_read_where_they_stand() -> None:
     assert when("9 June 2023", "2023-06-09", "2023-06-09", said) == ("2023-05-29", "2023-06-05", "week")
 
 
+def test_a_yearly_day_gets_no_year_from_a_model() -> None:
+    """None was said. A day of one year is read as ever, and what lies ahead is ours to read."""
+    assert when("12 November", "2022-11-12", "2022-11-12", "My birthday is 12 November.") is None
+    assert when("12 November", "2022-11-12", "2022-11-12", "I was born on 12 November.") is None
+    assert when("12 November 1990", "1990-11-12", "", "I was born on 12 November 1990.") == (
+        "1990-11-12",
+        "1990-11-13",
+        "day",
+    )
+    assert when("12 November", "2022-11-12", "", "The fair is planned for 12 November.") == (
+        "2023-11-12",
+        "2023-11-13",
+        "day",
+    )
+
+
 def test_of_a_limit_the_model_s_reading_counts() -> None:
     """What was before Christmas was not at Christmas; without a reading the limit is all that is known."""
     said = "We left just before Christmas 2022."

@@ -256,3 +256,61 @@ async def test_what_follows_a_past_state_began_when_that_ended(text: str, dated:
 
     assert (moved.attribute, moved.value) == ("residence", "Davis")
     assert (moved.event is not None and moved.event.start.year == 2019) is dated
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The deposit is due by 15 September.", ("2023-09-15", "2023-09-16")),
+        ("By Tuesday I need the slides.", ("2023-06-13", "2023-06-14")),
+        ("The library is closed until Tuesday.", ("2023-06-09", "2023-06-14")),
+        ("The trial was over by 4 March.", None),
+        ("I was ill until Tuesday.", None),
+        ("I'll paint the fence before Tuesday.", None),
+        ("My birthday is 12 November.", None),
+        ("The release is planned for 14 December.", ("2023-12-14", "2023-12-15")),
+    ],
+)
+async def test_a_limit_that_lies_ahead_is_when_it_is_due(text: str, days: tuple[str, str] | None) -> None:
+    """Of what is over "by" and "until" tell no day on which it was."""
+    (one,) = await found(text)
+    assert (one.event and (f"{one.event.start:%Y-%m-%d}", f"{one.event.end:%Y-%m-%d}")) == days
+
+
+async def test_each_of_two_appointments_has_its_own_day() -> None:
+    """What one sentence says of two days are two statements."""
+    first, second = await found("I had coffee with Iris on Monday and lunch with Omar on Tuesday.")
+    assert [one.event and f"{one.event.start:%Y-%m-%d}" for one in (first, second)] == ["2023-06-05", "2023-06-06"]
+    assert [one.kind for one in (first, second)] == [Kind.EVENT, Kind.EVENT]
+    assert "Omar" in second.text
+
+
+async def test_an_age_that_says_by_the_way_who_somebody_is() -> None:
+    """Two things for sure: the age, and the name, which has no time of its own."""
+    told, naming = await found("My cat Pixel turned two last week.")
+    assert (told.subject, told.attribute, told.value) == ("Pixel", "age", "2")
+    assert naming.text == "Ana's cat is called Pixel."
+    assert (naming.subject, naming.attribute, naming.value, naming.event) == ("Ana", "cat", "Pixel", None)
+    assert naming.turns == told.turns
+
+
+async def test_another_thing_told_of_somebody_stands_alone() -> None:
+    """It holds the name, and says more."""
+    (told,) = await found("My husband Tom moved to Oslo last week.")
+    assert (told.subject, told.attribute, told.value) == ("Tom", "residence", "Oslo")
+
+
+async def test_a_move_that_is_long_over_reaches_back_as_a_state_does() -> None:
+    """Not when it was told."""
+    (moved,) = await found("I moved to Davis when I was a kid.")
+    assert moved.kind is Kind.TRANSITION
+    assert moved.event is not None
+    assert moved.event.open_start
+
+
+async def test_the_talk_decides_what_we_moved_to() -> None:
+    """A question about software before it, and it is no town."""
+    (tool,) = await found("What do you use for CI?", "Last month we moved to Trefoil.")
+    assert tool.attribute is None
+    (town,) = await found("How do you like it there?", "Last month we moved to Trefoil.")
+    assert (town.attribute, town.value) == ("residence", "Trefoil")

@@ -21,6 +21,12 @@ def said(text: str) -> list[Saying]:
         ("Why did you sell the boat?", []),
         ("Haha, ok!", []),
         ("42 ships today", ["42 ships today"]),
+        (
+            "The interview went well. Anna will call by Friday.",
+            ["The interview went well.", "Anna will call by Friday."],
+        ),
+        ("The bank refused. So I asked my aunt.", ["The bank refused.", "I asked my aunt."]),
+        ("Sure. The old boat sank near Rome.", ["The old boat sank near Rome."]),
         ("我修好了船。谢谢！", ["我修好了船。"]),
     ],
 )

@@ -35,6 +35,14 @@ async def test_counts_are_those_of_the_version(forests: Forests, say: Say) -> No
     assert told["nodes"] == len(version.summaries)
 
 
+async def test_what_was_said_at_midnight_is_of_that_day(forests: Forests, say: Say) -> None:
+    """Ends are exclusive: the last thing that was said lies before it, whether its time is a day or an instant."""
+    forest = forests.open()
+    await forest.ingest(say("s1", "I live in Davis.", "I moved here last Friday.", time="2024-05-20"))
+    told = whole_tree(await forest.version(), "session:s1")
+    assert (told["start"], told["end"]) == ("2024-05-20T00:00:00+00:00", "2024-05-20T00:00:00.001000+00:00")
+
+
 def _leaves(node: TreeNode) -> list[str]:
     if "item" in node:
         return [node["item"]]

@@ -138,6 +138,30 @@ def test_two_writes_under_one_id(say: Say) -> None:
         same_write(Save(OpId("a"), "old"), Save(OpId("a"), "new"))
 
 
+async def test_what_was_left_out_is_noted(forests: Forests, say: Say) -> None:
+    """That it was forgotten, whole or in part, or is stored without the time that it has now; and how it comes in."""
+    forest = forests.open()
+    undated, dated = say("s1", "I live in Davis.", "Nice.", time=None), say("s1", "I live in Davis.", "Nice.")
+    assert (await forest.ingest(undated)).notes == ()
+    assert (await forest.ingest(undated)).notes == ()
+    assert (await forest.ingest(dated)).notes == (
+        "it is stored without a time; replace=True gives it the one that it has now",
+    )
+    assert (await forest.ingest(dated, replace=True)).notes == ()
+    assert (await forest.ingest(dated)).notes == ()
+    await forest.forget(turns=("s1#1",))
+    part = "some of its turns were forgotten earlier and stay so; replace=True takes them in again"
+    assert (await forest.ingest(dated)).notes == (part,)
+    await forest.forget(session="s1")
+    again = await forest.ingest(dated)
+    assert (again.duplicate, again.notes) == (
+        True,
+        ("it was forgotten earlier and stays so; replace=True takes it in again",),
+    )
+    back = await forest.ingest(dated, replace=True)
+    assert (back.duplicate, back.notes) == (False, ())
+
+
 async def test_what_a_receipt_counts(forests: Forests, say: Say) -> None:
     """New facts, mentions that joined one, and not those that are withheld."""
     forest = forests.open()

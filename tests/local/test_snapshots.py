@@ -141,13 +141,19 @@ async def test_nobody_is_claimed_for_nothing(plain: Forests, store: MemoryStore)
 
 
 async def test_an_empty_state_is_a_state(plain: Forests, say: Say, store: MemoryStore) -> None:
-    """Claimed and never written, a forest is saved and restored: it is empty again, and can be written."""
+    """All forgotten, a forest is saved and restored: it is empty again, and can be written. Claimed and never written
+    there is none.
+    """
     refusing = FaultyStore(
         store, lambda call: Fault.FAIL_BEFORE if call.key.endswith("/wal/0000000000000002") else None
     )
     with pytest.raises(OutcomeUnknown):
         await plain.open(store=refusing).ingest(say("s1", "I live in Davis."))
     forest = plain.open()
+    with pytest.raises(NotFound, match="user 'ann' has no memory"):
+        await do(forest, "save", "empty")
+    await forest.ingest(say("s0", "I like tea."))
+    await forest.forget(session="s0")
     await do(forest, "save", "empty")
     for _ in range(2):
         await do(forest, "restore", "empty")

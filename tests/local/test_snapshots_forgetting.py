@@ -131,7 +131,8 @@ async def test_a_forgotten_turn_stays_out_of_a_state_without_its_hole(
     await forest.forget(turns=("s1#1",), including_snapshots=True)
     await do(forest, "restore", "without")
     await checked(plain, forest)
-    assert (await forest.ingest(session)).notes == ("some of its turns were forgotten earlier and stay so",)
+    (note,) = (await forest.ingest(session)).notes
+    assert note == "some of its turns were forgotten earlier and stay so; replace=True takes them in again"
     assert await residue("HERON", store, await checked(plain, forest)) == []
     for name in ("without", "with"):
         await do(forest, "restore", name)

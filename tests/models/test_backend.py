@@ -178,6 +178,24 @@ def test_openai_s_own_endpoint_is_used_when_it_is_asked_for(monkeypatch: pytest.
     assert (settings.remote_chat, settings.endpoints_of("extract").urls) == (True, ("https://api.openai.com/v1",))
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"embed_model": "e"}, "where the embedder 'e' is served: MEMFOREST_EMBED_URLS or MEMFOREST_LLM_URLS names no"),
+        ({"backend": "openai", "llm_model": "m"}, "where the chat model is served: MEMFOREST_LLM_URLS names no server"),
+    ],
+)
+def test_a_model_that_nobody_serves(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], told: str) -> None:
+    """Without an address, and without a key for the one place that needs none: nobody is asked."""
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InvalidInput, match="OPENAI_API_KEY holds no key for https://api") as caught:
+        backend(**given)
+    assert told in caught.value.message
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    backend(**given, embed_dimension=3)
+
+
 def test_settings_of_endpoints_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists with commas, roles as JSON; what is no setting of an endpoint is refused."""
     monkeypatch.setenv("MEMFOREST_LLM_URLS", "http://a/v1, http://b/v1")

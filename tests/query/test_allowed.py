@@ -106,7 +106,7 @@ def test_filters_hold_together_for_one_mention() -> None:
 def test_filters_that_are_none() -> None:
     """Each is named."""
     for wrong, message in (
-        ({"kind": "memory"}, "unknown kind 'memory'; known: fact, cell, event, state"),
+        ({"kind": "memory"}, "unknown kind 'memory'; known: cell, constraint, detail, event"),
         ({"role": 3}, "the filter 'role' must be text, not 3"),
         ({"metadata": "x"}, "the filter 'metadata' must map text to text, not 'x'"),
         ({"metadata": {"a": 1}}, "the filter 'metadata' must map text to text"),

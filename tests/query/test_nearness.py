@@ -12,13 +12,13 @@ from memforest_ray.index.lexical import Floats
 from memforest_ray.index.neighbours import GraphRules
 from memforest_ray.index.plans import plans
 from memforest_ray.query import nearness
-from memforest_ray.query.chains import asked_states
 from memforest_ray.query.inquiry import inquire, widened
 from memforest_ray.query.nearness import may_narrow, near_sessions, part_of, said_in
 from memforest_ray.query.question import Question
 from memforest_ray.query.request import QueryRequest
 from memforest_ray.query.search import search
-from memforest_ray.query.temporal import TimeReading, read_time, within
+from memforest_ray.query.timing.chains import asked_states
+from memforest_ray.query.timing.temporal import TimeReading, read_time, within
 from memforest_ray.testing.graphs import without_graphs
 from memforest_ray.testing.synthetic import Synthetic, load_synthetic, questions, synthetic
 

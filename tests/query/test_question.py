@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memforest_ray.query.question import Question
+from memforest_ray.facts.words import words
+from memforest_ray.query.question import Question, topic_of
 
 
 def test_terms_are_stems_without_stop_words() -> None:
@@ -61,3 +62,34 @@ def test_any_text_is_a_question(text: str) -> None:
 def test_a_name_is_known_without_its_accents(text: str, speaker: str) -> None:
     """Whichever side leaves them out."""
     assert Question.of(text).names(speaker)
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("Do you remember where Nora works?", "where Nora works?"),
+        ("Can you tell me where Nora works?", "where Nora works?"),
+        ("What do you know about Nora?", "Nora?"),
+        ("What did I tell you about my boss?", "my boss?"),
+        ("Remind me of my daughter's name", "my daughter's name"),
+        ("What colour is Pixel?", "What is Pixel?"),
+        ("What kind of dog does Joe have?", "What dog does Joe have?"),
+        ("What happened to Nils?", "What to Nils?"),
+        ("What is wrong with Greg?", "What is with Greg?"),
+        ("What did Wim think of Stoner?", "What did Wim of Stoner?"),
+        ("What did Wim think?", "What did Wim think?"),
+        ("What does Bob know?", "What does Bob know?"),
+        ("Did Bob remember the keys?", "Did Bob remember the keys?"),
+        ("Do you remember?", "Do you remember?"),
+        ("What colours does Bob mix?", "What does Bob mix?"),
+    ],
+)
+def test_what_only_frames_a_question_is_not_looked_up(text: str, topic: str) -> None:
+    """Nor what says of which form the answer is."""
+    assert " ".join(topic_of(text).split()) == topic
+
+
+@given(st.text(max_size=60))
+def test_any_question_keeps_something_to_look_up(text: str) -> None:
+    """If it has a word at all."""
+    assert bool(Question.of(text).terms) == bool(words(text))

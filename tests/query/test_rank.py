@@ -11,7 +11,7 @@ from memforest_ray.query.browse import Browsed
 from memforest_ray.query.inquiry import Inquiry, inquire
 from memforest_ray.query.rank import Ranking, Scores, in_order, score
 from memforest_ray.query.request import QueryRequest
-from memforest_ray.query.temporal import TimeReading
+from memforest_ray.query.timing.temporal import TimeReading
 from memforest_ray.testing.memory import Memory, days, word_vector
 
 NO_TIME = TimeReading()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memforest_ray.facts.remembered import without_remembered
-from memforest_ray.query.answer import answer
+from memforest_ray.query.answering.answer import answer
 from memforest_ray.query.render import line, tokens
 from memforest_ray.testing.memory import Memory, days
 

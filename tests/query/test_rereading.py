@@ -3,7 +3,7 @@
 import pytest
 
 from memforest_ray.facts.candidates import CANDIDATES_MAX
-from memforest_ray.query.answer import answer
+from memforest_ray.query.answering.answer import answer
 from memforest_ray.testing.memory import Memory
 
 FILLER = "The garden was quiet that evening and nobody had watered the beans. "

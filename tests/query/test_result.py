@@ -44,6 +44,8 @@ def test_an_empty_result_arrives_with_its_reason() -> None:
     assert not _sent(nothing, 5)
     assert _sent(nothing, 5) == nothing
     assert _sent(replace(nothing, lead=0.5), 5).lead == 0.5
+    known = replace(nothing, certain=True, strangers=("Eve",), aside=(0, 2))
+    assert _sent(known, 5) == known
 
 
 @pytest.mark.parametrize("odd", ["half a pair \ud800", "\0", "\u200d😀", ""])

@@ -102,7 +102,7 @@ def test_snapshots_that_forget_nothing_are_caught(monkeypatch: pytest.MonkeyPatc
 def test_a_claim_whose_reading_fails_and_is_forgotten_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """An owner who goes on without what others wrote: it answers from the past, and writes over it."""
     monkeypatch.setattr(Published, "_behind", property(lambda _: False, lambda _, value: None), raising=False)
-    assert _found(range(190, 390)) is not None
+    assert _found(range(230, 430)) is not None
 
 
 def test_a_copy_that_lands_after_an_erasure_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

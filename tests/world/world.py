@@ -286,7 +286,7 @@ class World:
 
     async def deleted(self, home: Home, whose: Resident) -> bool:
         """Remove a user; who holds copies is told. Whether there is nothing left to try."""
-        life = whose.chronicle.life
+        life, held = whose.chronicle.life, self.holders(whose.user)
         try:
             copies = await home.delete_user(whose.user)
         except (*UNCLEAR, *REFUSED) as error:
@@ -295,11 +295,20 @@ class World:
         self.reached["acknowledged delete_user"] += 1
         if whose.chronicle.life == life and not whose.chronicle.hollow:
             self.wrong.append("delete_user was acknowledged and not done")
-        for other in self.residents.values():
-            paths = other.chronicle.now.origins.values()
-            if any(whose.user in path for path in paths) and other.user not in copies:
-                self.wrong.append(f"{whose.user} was deleted, and {other.user} holds a copy that nobody was told of")
+        for other, at_first_hand in self.holders(whose.user).items():
+            # What was copied from somebody else's copy just now may have come too late to be told.
+            if other not in copies and (at_first_hand or other in held):
+                self.wrong.append(f"{whose.user} was deleted, and {other} holds a copy that nobody was told of")
         return True
+
+    def holders(self, user: UserId) -> dict[UserId, bool]:
+        """Who holds what came from a memory; whether any of it was copied from that one itself."""
+        paths = {each.user: [*each.chronicle.now.origins.values()] for each in self.residents.values()}
+        return {
+            other: any(path[0] == user for path in came)
+            for other, came in paths.items()
+            if any(user in path for path in came)
+        }
 
     async def pin(self, home: Home, whose: Resident) -> None:
         """Somebody copies the memory, for a while: nothing can be erased meanwhile."""

@@ -22,6 +22,7 @@ from memforest_ray.facts.periods import (
 )
 from memforest_ray.facts.phrases.holidays import holiday
 from memforest_ray.facts.phrases.phrase import Annual, Setting
+from memforest_ray.facts.phrases.tense import puts_off
 from memforest_ray.facts.phrases.vocabulary import (
     ALSO_WORDS,
     MONTHS,
@@ -98,6 +99,11 @@ def _days_of_month(found: re.Match[str], setting: Setting) -> Period | None:
     sure = bool(year_number) or found["month"].lower() not in ALSO_WORDS or is_capital(found, "month")
     if not sure or (" and " in found[0].lower() and not _adjoin(found)):
         return None
+    if puts_off(found.string, found.start("last")):
+        last = int(found["last"])
+        return day(
+            date(year_number, number, last) if year_number else nearest_day(setting.today, number, last, future=True)
+        )
     if year_number is None:
         year_number = nearest_day(setting.today, number, day_of(found), future=setting.future(found)).year
     return span(date(year_number, number, day_of(found)), date(year_number, number, int(found["last"])))
@@ -125,6 +131,8 @@ def _slashed(found: re.Match[str], _: Setting) -> Period | None:
 
 def _day_of_this_month(found: re.Match[str], setting: Setting) -> Period | None:
     number, future = day_of(found), setting.future(found)
+    if found["preposition"].lower() in ("to", "for") and not future:
+        return None  # "I went to the 3rd"
     for away in (0, 1, 2) if future else (0, -1, -2):
         near = month_from(setting.today, away)
         if number > near.last.day:
@@ -144,6 +152,8 @@ def _month_of_year(found: re.Match[str], _: Setting) -> Period:
 
 def _is_month(found: re.Match[str]) -> bool:
     name, before = found["month"].lower(), " ".join(found["preposition"].lower().split())
+    if before == "to" and not puts_off(found.string, found.start("month")):
+        return False
     if before in ("for", "from", "before", "after", "through", "by") and name in (
         "may",
         "march",
@@ -178,6 +188,11 @@ def _season_of_year(found: re.Match[str], _: Setting) -> Period:
 
 def _bare_season(found: re.Match[str], setting: Setting) -> Period:
     return nearest_season(setting.today, found["season"].lower(), future=setting.future(found))
+
+
+def _coming_season(found: re.Match[str], setting: Setting) -> Period | None:
+    """In spring, of this year or the next; of what returns nobody says a time."""
+    return _bare_season(found, setting) if setting.future(found) else None
 
 
 def _bare_year(found: re.Match[str], setting: Setting) -> Period:
@@ -232,6 +247,8 @@ def _half_of_month(found: re.Match[str], setting: Setting) -> Period:
 
 def _months(found: re.Match[str], setting: Setting) -> Period | None:
     first, last, year_number = month_of(found), MONTHS[found["last"].lower()], year_of(found)
+    if puts_off(found.string, found.start("last")):
+        return month(year_number, last) if year_number else nearest_month(setting.today, last, future=True)
     if year_number is None:
         if {found["month"].lower(), found["last"].lower()} & ALSO_WORDS and not is_capital(found, "month"):
             return None
@@ -279,6 +296,11 @@ def _holiday(found: re.Match[str], setting: Setting) -> Period | None:
     return day(near).until(setting.today) if which == "since" else day(near)
 
 
+def _coming_holiday(found: re.Match[str], setting: Setting) -> Period | None:
+    """ "Easter in Rome is booked": of what returns every year nobody says a time."""
+    return _holiday(found, setting) if setting.future(found) else None
+
+
 DATES: Final = (
     # Figures.
     absolute(r"(?<![\d/.-])(?P<y>(?:1[5-9]|20)\d\d)([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?![\d/-]|\.\d)", _numeric),
@@ -315,7 +337,7 @@ DATES: Final = (
         _annual_days,
     ),
     relative(
-        r"\b(?:on|by|until|since) the (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b"
+        r"\b(?P<preposition>on|by|until|since|to|for) the (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b"
         r"(?= (?:and|at|we|i|with|to|for|because|when)\b|\s{0,2}(?:[.,!?;)]|$))",
         _day_of_this_month,
     ),
@@ -335,8 +357,8 @@ DATES: Final = (
     # Months.
     absolute(r"\b(?:{part})?{month},? (?:of )?(?:in )?{year}", _month_of_year),
     relative(
-        r"\b(?P<preposition>back in|(?:planned|scheduled|booked|set|due) for|in|during|since|from|for|by|until|till|til"
-        r"|before|after|around|through) {month}(?! \d|[-']\w)",
+        r"\b(?P<preposition>back in|(?:planned|scheduled|booked|set|due) for|in|during|since|from|for|to|by|until|till"
+        r"|til|before|after|around|through) {month}(?! \d|[-']\w)",
         _bare_month,
         _annual_month,
     ),
@@ -348,6 +370,7 @@ DATES: Final = (
     # Seasons, years, decades.
     absolute(r"\b(?:{part})?(?:the )?{season},? (?:of )?{year}", _season_of_year),
     relative(r"\b(?:in|during|over|for|through) the {season}(?! (?:of|\d))", _bare_season),
+    relative(r"\b(?:in|by|until|till) {season}(?=\s{0,2}(?:[.,!?;)]|$))", _coming_season),
     absolute(
         r"\b(?P<preposition>(?:back )?in|during|from|by|until|till|before|after|around|circa|class of|year) "
         r"{recent_year}",
@@ -378,5 +401,7 @@ DATES: Final = (
         _holiday,
     ),
     relative(r"\b(?P<which>){holiday}(?P<year>) (?:night|morning|evening)\b", _holiday),
+    relative(r"{spent}(?P<which>){holiday}(?P<year>)(?!,? (?:in |of )?\d{4}|['’]?\w)", _holiday),
+    relative(r"(?:^|(?<=[.!?]\s))(?P<which>){holiday}(?P<year>)(?= (?:in|at|with)\b)", _coming_holiday),
 )
 """All of them."""

@@ -22,10 +22,12 @@ from memforest_ray.facts.periods import (
 )
 from memforest_ray.facts.phrases.numbers import amount, counted
 from memforest_ray.facts.phrases.phrase import Setting, ago, ahead
+from memforest_ray.facts.phrases.tense import puts_off
 from memforest_ray.facts.phrases.vocabulary import (
     ALSO_WORDS,
     UNITS,
     WEEKDAYS,
+    compiled,
     is_capital,
     month_of,
     open_ended,
@@ -173,6 +175,19 @@ def _bare_weekday(found: re.Match[str], setting: Setting) -> Period | None:
     return open_ended(near, found, setting.today)
 
 
+_TELLS_DAY: Final = compiled(r"\b(?:today|tomorrow|yesterday|it|this|that|day|date)(?: is)? $")
+
+
+def _coming_weekday(found: re.Match[str], setting: Setting) -> Period | None:
+    """ "The demo is Thursday at 10", "a table for Friday"; not "today is Thursday"."""
+    start = found.start("weekday")
+    if found["preposition"].lower() == "to" and not puts_off(setting.text, start):
+        return None
+    if _TELLS_DAY.search(setting.text, max(0, start - 24), start):
+        return None
+    return _bare_weekday(found, setting) if setting.future(found) else None
+
+
 def _month_around(found: re.Match[str], setting: Setting) -> Period | None:
     if found["month"].lower() in ALSO_WORDS and not is_capital(found, "month"):
         return None  # "this may be"
@@ -272,6 +287,13 @@ NEARBY: Final = (
         r"{after_pronoun}(?P<preposition>){capital_weekday}"
         r"(?=\s{0,2}(?:[.,!?;)]|$))",
         _bare_weekday,
+    ),
+    relative(
+        r"\b(?P<preposition>for|to) {capital_weekday}{hours}(?!,? (?:the )?(?:\d|of\b|{any_month}))", _coming_weekday
+    ),
+    relative(
+        r"{after_is}(?P<preposition>){capital_weekday}{hours}(?=\s{0,2}(?:[.,!?;)]|$)| (?:at|from|and)\b)",
+        _coming_weekday,
     ),
     relative(r"\b(?:in )?{which} {month}(?! \d|'\w)", _month_around),
     relative(r"\b{which} {season}", _season_around),

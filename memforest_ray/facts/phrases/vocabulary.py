@@ -29,7 +29,6 @@ __all__ = [
     "opens_sentence",
     "refined",
     "relative",
-    "speaks_of_future",
     "year_of",
 ]
 
@@ -125,6 +124,8 @@ _FRAGMENTS: Final = {
         r"(?:(?<=\bme )|(?<=\bus )|(?<=\bit )|(?<=\byou )|(?<=\bhim )|(?<=\bher )|(?<=\bthem )|(?<=\bhome )"
         r"|(?<=\bhere )|(?<=\bback )|(?<=\bthere )|(?<=\bmeet )|(?<=\bmet ))"
     ).replace(" ", r"\s"),
+    "spent": "(?:" + "|".join(rf"(?<=\b{verb}\s)" for verb in ("spent", "spend", "spending")) + ")",
+    "after_is": "(?:" + "|".join(rf"(?<=\b{word}\s)" for word in ("is", "are", "due", "open", "closed")) + ")",
     "within_year": (r"(?:(?P<which>last|this|next) year\b(?!['’]s)|" + COUNT + r" years? ago\b)"),
     "within_week": r"(?P<which>last|this|next) week\b(?!['’]s)",
     "within_month": r"(?P<which>last|this|next) month\b(?!['’]s)",
@@ -193,66 +194,6 @@ def hooks_in(text: str) -> frozenset[str]:
     plain = text.lower()
     found = [hook for hook in _ALL_HOOKS if hook in plain]
     return frozenset((*found, _FIGURE) if _FIGURES.search(text) else found)
-
-
-# Tense: the sign nearest before the phrase in its sentence decides, else the first after it, else it is past.
-_SIGN = compiled(
-    r"\b(?:(?P<future>will|won't|shall|gonna|going to|plans?|planning|next|upcoming|hop(?:e|ing) to|forward to"
-    r"|(?:have|has|needs?|got|ought) to"
-    r"|can't wait|wants? to|scheduled|booked|see you|let's"
-    r"|(?:i'm|we're|they're|he's|she's|am|are|is) \w{2,12}ing)"
-    r"|(?P<past>was|were|had|did|didn't|went|got|met|saw|took|came|made|bought|ran|left|gave|held|won|lost"
-    r"|began|started|visited|\w{2,12}ed))\b|(?P<short>'ll)\b"
-)
-# What is fixed for a day is said in the present ("the exam is on 4 March", "my flight leaves on 4 March"), or without
-# any verb ("dentist appointment 4 March"). Weaker than a tense: it counts where nothing in the sentence is past.
-_FIXED = compiled(
-    r"\b(?:(?:is|are|it's|that's|starts?|begins?|opens?|leaves?|departs?|arrives?|ends?|closes?|expires?|runs out"
-    r"|takes? place|falls?)(?: (?:due|set|only|not|still)){0,2}(?: (?:on|at|for))?|by|until|till) ?$"
-)
-_APPOINTED = compiled(
-    r"\b(?:appointments?|deadlines?|reservations?|due|remind|remember to|don't forget|must|should"
-    r"|(?:have|has|got) (?:an?|my|our|another|no)"
-    r"|(?:i|we|they|you) (?:fly|leave|travel|go|move|meet|return|arrive|depart|start|begin|graduate|marry|perform|sail)"
-    r"|flies|travels|moves|meets|returns|graduates|marries|performs|sails)\b"
-)
-# What is put off is still to come, though it was put off before.
-_PUT_OFF = compiled(
-    r"\b(?:moved|rescheduled|postponed|pushed(?: back)?|shifted|delayed|brought forward|put off|changed)"
-    r"(?: it| this| that)? (?:to|till|until) (?:the )?$"
-)
-_UNTIL = compiled(r"(?:by|until|till|til)\b")
-_LOOKS_BACK = compiled(r"\b(?:from|of|since|dated|back in|birthday.{0,20}|anniversary.{0,20}) ?$")
-_SINCE = compiled(r"(?:from|since|back in)\b")
-_FIXED_AFTER = compiled(r"^,? ?(?:is|are|starts?|begins?)\b")
-_SENTENCE_END = re.compile(r"[.!?\n](?=\s|$)")
-
-
-def speaks_of_future(text: str, start: int, end: int) -> bool:
-    """Whether the sentence around `text[start:end]` speaks of what is to come there."""
-    before = _SENTENCE_END.split(text[max(0, start - 120) : start])[-1].replace("’", "'")
-    if _PUT_OFF.search(before) or _PUT_OFF.search(f"{before}{text[start:end].split(maxsplit=1)[0]} "):
-        return True
-    signs = list(_SIGN.finditer(before))
-    if signs:
-        return signs[-1].lastgroup != "past"
-    after = _SENTENCE_END.split(text[end : end + 80], maxsplit=1)[0].replace("’", "'")
-    sign = _SIGN.search(after)
-    if _is_fixed(before, text[start:end]):
-        return True
-    if sign is not None:
-        return sign.lastgroup != "past"
-    return not _since_then(before, text[start:end]) and bool(_FIXED_AFTER.search(after) or _APPOINTED.search(after))
-
-
-def _is_fixed(before: str, phrase: str) -> bool:
-    """Whether a sentence says, before the phrase and without a tense, that something is fixed for that time."""
-    said = _FIXED.search(before) or _UNTIL.match(phrase) or _APPOINTED.search(before)
-    return bool(said) and not _since_then(before, phrase)
-
-
-def _since_then(before: str, phrase: str) -> bool:
-    return bool(_LOOKS_BACK.search(before) or _SINCE.match(phrase))
 
 
 def year_of(found: re.Match[str]) -> int | None:

@@ -1,10 +1,11 @@
 """Readers: chat files of many formats -> conversations of sessions. A module for each format."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from memforest_ray.errors import InvalidInput
+from memforest_ray.errors import InvalidInput, meant
 from memforest_ray.facts.readers import (
     chatgpt,
     claude,
@@ -17,10 +18,11 @@ from memforest_ray.facts.readers import (
     slack,
     whatsapp,
 )
+from memforest_ray.facts.readers.defaults import Defaults
 from memforest_ray.facts.readers.source import Conversation, Format, Source, load
-from memforest_ray.facts.sessions import Session
+from memforest_ray.facts.sessions import Session, TimeLike
 
-__all__ = ["FORMATS", "Conversation", "read_conversations"]
+__all__ = ["FORMATS", "Conversation", "read_conversations", "read_messages"]
 
 _IN_ORDER: tuple[Format, ...] = (
     whatsapp.FORMAT,
@@ -43,25 +45,52 @@ FORMATS = tuple(sorted(_BY_NAME))
 def read_conversations(
     source: Path | str,
     format: str = "auto",  # noqa: A002 - the caller's word
+    *,
+    speaker: str | None = None,
+    time: TimeLike = None,
 ) -> Iterator[Conversation]:
     """The conversations of a chat file, in its order; the whole file is read and checked before the first.
 
     `format` is one of FORMATS, or "auto": told from the shape. Sessions without turns are left out; of
-    sessions that share an id but not their turns, the later are named `id~2`, `id~3`. Raises InvalidInput,
-    naming the file and the place in it.
+    sessions that share an id but not their turns, the later are named `id~2`, `id~3`.
+
+    `speaker`: who speaks in the role `user` where the file names nobody, as chats with a model do; else they are called
+    "user". `time`: when sessions without a time took place; else it stays unknown. Raises InvalidInput, naming the file
+    and the place in it.
     """
     if format not in {"auto", *FORMATS}:
-        raise InvalidInput(f"unknown format {format!r}; known are auto, {', '.join(FORMATS)}")
-    path = Path(source)
+        raise InvalidInput(f"unknown format {format!r}; {meant(str(format), ('auto', *FORMATS))}")
+    path, defaults = Path(source), Defaults(speaker, time)
     try:
-        return iter(_read(load(path), format))
+        return iter(_read(load(path), format, defaults))
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error.message}") from error
 
 
-def _read(source: Source, name: str) -> list[Conversation]:
+def read_messages(
+    messages: Sequence[Mapping[str, Any]],
+    id: str,  # noqa: A002 - the session's
+    *,
+    speaker: str | None = None,
+    time: TimeLike = None,
+) -> Session:
+    """A session of messages as the APIs of models have them, `{"role": ..., "content": ...}`: of OpenAI, Anthropic,
+    Gemini.
+
+    `speaker` and `time` as for `read_conversations`. Raises InvalidInput, naming the message that is none.
+    """
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
+        raise InvalidInput(f"messages must be a list of messages, not {type(messages).__name__}")
+    defaults = Defaults(speaker, time)
+    read = openai.turns(list(messages), "messages")
+    if not read:
+        raise InvalidInput("no turns in these messages")
+    return defaults.on(Session(id, read))
+
+
+def _read(source: Source, name: str, defaults: Defaults) -> list[Conversation]:
     known = _recognised(source) if name == "auto" else _BY_NAME[name]
-    found = (replace(c, sessions=tuple(_distinct(c.sessions))) for c in known.read(source))
+    found = (replace(each, sessions=tuple(map(defaults.on, _distinct(each.sessions)))) for each in known.read(source))
     conversations = [conversation for conversation in found if conversation.sessions]
     if not conversations:
         raise InvalidInput(f"no turns in it, read as {known.name}")

@@ -4,6 +4,7 @@ Items of OpenAI's Responses API may stand between them: calls of functions, and 
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from memforest_ray.facts.readers.messages import (
     Object,
@@ -13,13 +14,14 @@ from memforest_ray.facts.readers.messages import (
     is_tool_result,
     message_sessions,
     message_text,
+    objects,
     text_of,
     time_of,
 )
 from memforest_ray.facts.readers.source import Conversation, Format, Source
 from memforest_ray.facts.sessions import Turn
 
-__all__ = ["FORMAT", "role_turn"]
+__all__ = ["FORMAT", "role_turn", "turns"]
 
 
 def _item_turn(item: Object, where: str) -> Turn | None:
@@ -51,6 +53,12 @@ def role_turn(message: Object, where: str) -> Turn:
 
 
 _ROLES = {"model": "assistant"}
+
+
+def turns(messages: list[Any], where: str) -> list[Turn]:
+    """The turns of messages and items. Raises InvalidInput, naming the one that is none."""
+    read = (_item_turn(message, f"{where}[{i}]") for i, message in enumerate(objects(messages, where)))
+    return [turn for turn in read if turn is not None]
 
 
 def _is_message(value: object) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memforest_ray.errors import InvalidInput
-from memforest_ray.facts.readers import Conversation
+from memforest_ray.facts.readers import Conversation, read_messages
 from memforest_ray.facts.sessions import Session, Turn
 
 Read = Callable[..., list[Conversation]]
@@ -135,3 +135,37 @@ def test_messages_of_gemini(read: Read) -> None:
     """Parts in place of content, and a model in place of an assistant."""
     messages = [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "hello"}]}]
     assert [(turn.role, turn.text) for turn in turns_of(read(messages))] == [("user", "hi"), ("assistant", "hello")]
+
+
+def test_messages_at_hand_need_no_file() -> None:
+    """A session of its own, with what the messages do not say; who sent what is read as from a file."""
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "I keep bees."},
+        {"role": "assistant", "content": [{"type": "text", "text": "How many hives?"}]},
+        {"type": "reasoning", "summary": []},
+        {"role": "user", "name": "Eve", "content": "Seven."},
+    ]
+    session = read_messages(messages, "s1", speaker="Ana", time="2024-05-20")
+    assert (session.id, session.time) == ("s1", "2024-05-20")
+    assert [(turn.speaker, turn.role, turn.text) for turn in session.turns] == [
+        ("Ana", "user", "I keep bees."),
+        (None, "assistant", "How many hives?"),
+        ("Eve", "user", "Seven."),
+    ]
+    assert read_messages(messages, "s1").time is None
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ([], "no turns in these messages"),
+        ("hello", "messages must be a list of messages, not str"),
+        ({"role": "user"}, "messages must be a list of messages, not dict"),
+        ([{"role": "user", "content": "a"}, 7], r"messages\[1\] must be an object, not int"),
+        ([{"role": "user"}], r"messages\[0\] has no content"),
+    ],
+)
+def test_messages_that_are_none(messages: Any, told: str) -> None:
+    """The first that cannot be read is named."""
+    with pytest.raises(InvalidInput, match=told):
+        read_messages(messages, "s1")

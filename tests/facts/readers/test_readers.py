@@ -88,9 +88,11 @@ def test_an_impossible_name() -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    """The error lists the formats there are; the file is not even opened."""
-    with pytest.raises(InvalidInput, match="unknown format 'xml'; known are auto, chatgpt, claude"):
+    """The error lists the formats there are, or names the one that is meant; the file is not even opened."""
+    with pytest.raises(InvalidInput, match="unknown format 'xml'; known: auto, chatgpt, claude"):
         read_conversations(tmp_path / "none.json", format="xml")
+    with pytest.raises(InvalidInput, match="did you mean 'openai'"):
+        read_conversations(tmp_path / "none.json", format="openia")
 
 
 def test_a_format_named_wrongly(read: Read) -> None:
