@@ -72,6 +72,15 @@ class Outcome:
         }
 
     @property
+    def notes(self) -> list[str]:
+        """What receipts say of sessions that are kept, a line for each kind of it."""
+        found: dict[str, list[str]] = {}
+        for receipt in self.receipts:
+            for note in receipt.notes:
+                found.setdefault(note, []).append(str(receipt.session_id))
+        return [f"{_sessions_named(sessions)}: {in_shell(note)}" for note, sessions in found.items()]
+
+    @property
     def failures(self) -> list[dict[str, Any]]:
         """Everything that did not become memory, each by name."""
         cells = [
@@ -145,6 +154,8 @@ def _refuse_exported(path: Path, user: str) -> None:
     """A memory is imported, as it is: it was read already. Raises InvalidInput; what cannot be read is told later."""
     from memforest_ray.commit.frames import framed
 
+    if not path.is_file():  # what is read from a pipe is gone
+        return
     try:
         with path.open("rb") as file:
             head = file.read(16)
@@ -250,12 +261,8 @@ def _remarks(work: list[Work], outcomes: list[Outcome]) -> Iterator[str]:
     nameless = any(turn.role == "user" and turn.speaker in (None, "user") for turn in turns)
     if nameless and not all(receipt.duplicate for receipt in receipts):
         yield 'somebody is only called "user"; to say who that is, run it again with --speaker NAME --replace'
-    notes: dict[str, list[str]] = {}
-    for receipt in receipts:
-        for note in receipt.notes:
-            notes.setdefault(note, []).append(str(receipt.session_id))
-    for note, sessions in notes.items():
-        yield f"{_sessions_named(sessions)}: {in_shell(note)}"
+    for outcome in outcomes:
+        yield from outcome.notes
 
 
 def _lines(failures: list[dict[str, Any]]) -> Iterator[str]:

@@ -178,7 +178,7 @@ async def _one(run: _Load, work: Work) -> None:
     else:
         with suppress(StoreUnavailable):  # then another run asks this user again, and is told `duplicate`
             await run.journal.add(work.user, work.sessions)
-    run.line({**totals, "failures": failures})
+    run.line({**totals, "failures": failures, "notes": outcome.notes})
 
 
 async def _ingest(client: AsyncClient, work: Work) -> Outcome:

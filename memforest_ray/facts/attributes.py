@@ -50,10 +50,10 @@ _HISTORY: Final = re.compile(
 )
 """Words of a change that is long over: "I moved to Davis when I was a kid"."""
 _HOOKS: Final = {
-    "residence": ("liv", "moved", "relocated", "stay", "based"),
+    "residence": ("liv", "moved", "relocated", "settled", "stay", "based"),
     "hometown": ("from", "grew", "born"),
     "employer": ("work", "job", "position", "role", "intern", "employ", "hired", "fired", "laid", "let go", "redundant",
-                 "retired", "resigned", "joined", "started"),
+                 "retired", "resigned", "joined", "started", "quit", "left "),
     "job": (" a ", " an ", "promoted"),
     "school": ("stud", "enrolled", "transferred", "switched", "moved", "started", "graduated"),
     "name": ("name",),
@@ -119,7 +119,9 @@ def _is_place(who: str, found: Attribute, clause: str, said: str) -> bool:
     """Whether somebody moved to a place to live in: of "we" that takes more, since a team moves to a tool, too."""
     if found.kind is not Kind.TRANSITION or found.value is None or not who.isascii():
         return True
-    return is_home(found.value, clause, said or clause) if who.lower() == "we" else not names_no_place(found.value)
+    if who.lower() == "we":
+        return is_home(found.value, clause, said or clause)
+    return not names_no_place(found.value, capitals=who.lower() == "i")
 
 
 def _attribute(pattern: Pattern, clause: str, groups: dict[str, str | None]) -> Attribute:

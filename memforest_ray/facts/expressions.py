@@ -174,7 +174,7 @@ def _resolved(phrase: Phrase, setting: Setting) -> Iterator[_Hit]:
             period = phrase.resolve(match, setting)
         except (ValueError, OverflowError, IndexError):  # 30 February, a fifth Monday, the year 10,000
             continue
-        if period is not None and not (phrase.relative and _returns(phrase, setting.text, match)):
+        if period is not None and not (phrase.relative and _returns(phrase, setting, match, period)):
             yield _Hit(match.start(), match.end(), period, phrase.relative)
 
 
@@ -191,12 +191,13 @@ _ONE_OF_THEM: Final = compiled(
 )
 
 
-def _returns(phrase: Phrase, text: str, match: re.Match[str]) -> bool:
+def _returns(phrase: Phrase, setting: Setting, match: re.Match[str], period: Period) -> bool:
     """Whether it returns each year or week ("every year in May", a birthday): then no one time is meant."""
     if _ONE_OF_THEM.search(match[0]):
         return False
+    text, days = setting.text, (setting.today - period.first).days
     annual = phrase.annual(match) if phrase.annual is not None else None
-    if annual is not None and is_yearly(text, match.start(), match.end(), a_day=annual.day is not None):
+    if annual is not None and is_yearly(text, *match.span(), a_day=annual.day is not None, days=days):
         return True
     before = text[max(0, match.start() - _SENTENCE_CHARS) : match.start()]
     return bool(_EACH_YEAR.search(before) or _EACH_AFTER.match(text, match.end()))

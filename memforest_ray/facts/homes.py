@@ -42,6 +42,8 @@ _NO_PLACES: Final = word_set("""
     marketing sales engineering finance accounting support operations legal research design product management
     chapter phase plan stage step round part level track group division grade page slide room table floor act scene
     plans version option section item question topic
+    aws gcp ibm hr it qa pr ux ui ml ai bi ops dev rd sql html css sas spss crm erp api npm ci cd ide pc tv vr ssd usb
+    usd eur gbp pdf csv json xml yaml
 """)
 """Folded first words of names that are no town's: tools, days, months, languages, departments, parts of a series."""
 _WORK: Final = re.compile(
@@ -71,18 +73,27 @@ _AWAY: Final = re.compile(r"\b(?:relocated|moved (?:back|over|out|away|down|up|h
 _WHENCE: Final = re.compile(r"\bfrom (\S+)", re.IGNORECASE)
 
 
-def names_no_place(name: str) -> bool:
-    """Whether a name is surely no town's: by its form ("GitHub", "AWS", "S3"), or since everybody knows it."""
+def names_no_place(name: str, *, capitals: bool = False) -> bool:
+    """Whether a name is surely no town's: by its form ("GitHub", "S3"), or since everybody knows it.
+
+    A town or a county after it says what it is ("Spring, Texas"). With `capitals` a word of nothing but capitals may be
+    a town's: of somebody who moved, "SLC" or "PARIS" is.
+    """
     words = [word.strip(",") for word in name.split()]
-    if not words or words[0].lower().strip(".") in _NO_PLACES:
+    if not words or (_is_known(words[0]) and (_STATE.search(name) is None or _is_known(words[-1]))):
         return True
     *most, last = words
-    ended = (
-        bool(_STATE.search(name))
-        or last.lower().rstrip(".") in _SHORT_PLACES
-        or _PLACE_WORD.fullmatch(last) is not None
-    )
-    return not (ended and all(map(_PLACE_WORD.fullmatch, most)))
+    ended = bool(_STATE.search(name)) or last.lower().rstrip(".") in _SHORT_PLACES or _is_formed(last, capitals)
+    return not (ended and all(_is_formed(word, capitals) for word in most))
+
+
+def _is_known(word: str) -> bool:
+    return word.lower().strip(".") in _NO_PLACES
+
+
+def _is_formed(word: str, capitals: bool) -> bool:
+    """Whether a word has the form of a town's."""
+    return _PLACE_WORD.fullmatch(word) is not None or (capitals and word.isalpha() and word.isupper())
 
 
 def is_home(place: str, clause: str, said: str) -> bool:

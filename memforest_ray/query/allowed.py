@@ -11,8 +11,8 @@ from memforest_ray.ids import FactId
 from memforest_ray.index.table import UNKNOWN, sessions_of
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.request import FACT_KINDS, NO_FILTERS
+from memforest_ray.query.timing.anniversaries import naming
 from memforest_ray.query.timing.temporal import TimeReading, told_after, within
-from memforest_ray.query.timing.yearly import naming
 from memforest_ray.trees.routing import entity_key
 
 __all__ = ["Allowed", "filtered", "in_time"]

@@ -42,7 +42,7 @@ MODES: Final[Mapping[str, Mode]] = {
 
 def mode_of(name: str) -> Mode:
     """The strategy of that name. Raises InvalidInput for an unknown one."""
-    found = MODES.get(name)
+    found = MODES.get(name) if isinstance(name, str) else None
     if found is None:
         raise InvalidInput(f"unknown mode {name!r}; {meant(str(name), MODES)}", mode=name)
     return found

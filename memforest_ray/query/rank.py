@@ -17,8 +17,8 @@ from memforest_ray.query.allowed import Allowed
 from memforest_ray.query.browse import Browsed, Reached
 from memforest_ray.query.inquiry import Inquiry, fact_order
 from memforest_ray.query.rereading import Reread
+from memforest_ray.query.timing.anniversaries import yearly
 from memforest_ray.query.timing.temporal import TimeReading, told_ahead, within
-from memforest_ray.query.timing.yearly import yearly
 from memforest_ray.trees.tree import OrderKey, order_key
 
 __all__ = ["Found", "Ranking", "Scores", "in_order", "leaf_order", "score", "without"]

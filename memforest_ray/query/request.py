@@ -11,10 +11,13 @@ from memforest_ray.facts.sessions import SessionRecord
 from memforest_ray.ids import SessionId
 from memforest_ray.trees.routing import FAMILIES, entity_key
 
-__all__ = ["FACT_KINDS", "KINDS", "K_MAX", "NO_FILTERS", "Filters", "QueryOptions", "QueryRequest"]
+__all__ = ["CHARS_MAX", "FACT_KINDS", "KINDS", "K_MAX", "NO_FILTERS", "Filters", "QueryOptions", "QueryRequest"]
 
 K_MAX: Final = 10_000
 """Most hits of one query: a bound on a mistake, far above any use."""
+
+CHARS_MAX: Final = 4_000
+"""Of a question: a longer text is a document, not a question, and would take long to read."""
 
 FACT_KINDS: Final = tuple(kind.value for kind in Kind)
 """Of facts."""
@@ -168,6 +171,10 @@ class QueryRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not self.text.strip():
             raise InvalidInput("the question is empty; ask in words")
+        if len(self.text) > CHARS_MAX:
+            raise InvalidInput(
+                f"the question has {len(self.text):,} characters, more than {CHARS_MAX:,}; ask in fewer words"
+            )
         if not _is_whole(self.k) or not 1 <= self.k <= K_MAX:
             raise InvalidInput(f"k is {self.k!r}; it must be a whole number between 1 and {K_MAX}")
         if self.at_least is not None and (not _is_whole(self.at_least) or self.at_least < 0):
@@ -214,7 +221,9 @@ def _named(families: Any) -> frozenset[str]:
 def _pairs(metadata: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     if metadata is None:
         return ()
-    if not isinstance(metadata, Mapping) or not all(isinstance(value, str) for value in metadata.values()):
+    if not isinstance(metadata, Mapping) or not all(
+        isinstance(each, str) for pair in metadata.items() for each in pair
+    ):
         raise InvalidInput(f"the filter 'metadata' must map text to text, not {metadata!r}")
     return tuple(sorted(metadata.items()))
 

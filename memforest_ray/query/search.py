@@ -97,7 +97,7 @@ def search_steps(
     scores = score(inquiry, browsed, reading, ranking, again)
     if again is not None:
         inquiry = replace(inquiry, cells=np.maximum(inquiry.cells, again.cells))
-    picked = pick(inquiry, bearings, scores.facts, neighbour)
+    picked = _allowed(inquiry, pick(inquiry, bearings, scores.facts, neighbour), allowed)
     scores = without(scores, _untimely(inquiry, picked), picked.elsewhere, ranking)
     scores = held_back(inquiry, scores, ranking)
     maker = HitMaker(inquiry, scores, {tree.scope: tree.score for tree in trees})
@@ -128,6 +128,15 @@ def _vectors(reading: TimeReading) -> Steps[Any]:
     if reading.direction not in MEASURED:
         return {}
     return (yield from Embed(tuple(dict.fromkeys((reading.topic, *reading.anchors)))))
+
+
+def _allowed(inquiry: Inquiry, picked: Picked, allowed: Allowed) -> Picked:
+    """What time made of the facts; where the filters leave nothing that it singled out, nothing is held back for that.
+
+    Where Ann lives now is no reason against Ulm when only the session is asked in which she said that she lives there.
+    """
+    left = tuple(each for each in picked.picks if inquiry.allows(each.fact.id, allowed.facts))
+    return replace(picked, picks=(), untimely=frozenset()) if picked.picks and not left else picked
 
 
 def _untimely(inquiry: Inquiry, picked: Picked) -> NDArray[np.bool_] | None:

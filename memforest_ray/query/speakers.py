@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
+
 from memforest_ray.commit.version import Version
+from memforest_ray.ids import SessionId
+from memforest_ray.index.table import place_of
 
 __all__ = ["OWN_SPEAKER", "ROLES", "assistants", "own_speaker"]
 
@@ -27,14 +31,16 @@ def own_speaker(version: Version, speakers: Mapping[int, str]) -> str:
 
 
 def assistants(version: Version, speakers: Mapping[int, str]) -> frozenset[int]:
-    """Numbers of those who speak as assistants, by the first turn of each that is found."""
-    unknown = {name: number for number, name in speakers.items()}
-    found: set[int] = set()
-    for record in version.sessions.values():
-        for turn in record.turns:
-            number = unknown.pop(turn.speaker, None)
-            if number is not None and turn.role == _ASSISTANT:
-                found.add(number)
-        if not unknown:
-            break
-    return frozenset(found)
+    """Numbers of those who speak as assistants, by the first turn of each that is there."""
+    return frozenset(number for number in speakers if _first_role(version, number) == _ASSISTANT)
+
+
+def _first_role(version: Version, speaker: int) -> str | None:
+    """The role of a speaker's first turn, which the index finds; None where none of them is left."""
+    dialogue = version.index.corpus.dialogue
+    found = np.flatnonzero(dialogue.speakers == speaker)
+    if not found.size:
+        return None
+    session, turn = place_of(int(dialogue.places[found[0]]))
+    record = version.sessions.get(SessionId(version.index.registers.sessions.names[session]))
+    return None if record is None else record.turns[turn].role

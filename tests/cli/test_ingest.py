@@ -1,5 +1,7 @@
 """`memforest ingest`: who gets which session, what is said when something fails."""
 
+import os
+import threading
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -205,6 +207,17 @@ def test_who_speaks_and_when_is_told(program: Program, fake: FakeClient, tmp_pat
     assert (refused.code, refused.err.startswith("memforest: --time: 'May' cannot be read as a time; ")) == (2, True)
     nobody = program("ingest", str(path), "--user", "ana", "--speaker", "")
     assert nobody.err.startswith("memforest: --speaker: must be a name, not ''; ")
+
+
+def test_a_pipe_is_read_once(program: Program, fake: FakeClient, tmp_path: Path) -> None:
+    """`ingest <(make-chats)`: what is looked at before it is read would be gone."""
+    path = tmp_path / "chat.json"
+    os.mkfifo(path)
+    writing = threading.Thread(target=path.write_text, args=('[{"role": "user", "content": "I keep bees."}]',))
+    writing.start()
+    run = program("ingest", str(path), "--user", "ana")
+    writing.join()
+    assert (run.code, len(fake.people["ana"].sessions)) == (0, 1)
 
 
 def test_what_could_be_told_is_said(program: Program, fake: FakeClient, chats: Chats) -> None:

@@ -130,6 +130,13 @@ def test_again_adds_nothing(watch: Watch, folder: Path, program: Program, tmp_pa
     assert (result["users"], result["duplicates"], result["facts_added"]) == (4, 5, 0)
 
 
+def test_what_a_second_run_leaves_as_it_is_is_said(watch: Watch, folder: Path, program: Program) -> None:
+    """A time for what is stored without one is no news by itself: each line says what would take it."""
+    assert program("load", str(folder)).code == 0
+    lines, _ = _parts(program("load", str(folder), "--time", "2024-05-20"))
+    assert all(any("without a time" in note for note in line["notes"]) for line in lines)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_stopped_load_goes_on(watch: Watch, folder: Path, program: Program, number: int, code: int) -> None:
     """A signal ends it at once with what is done; the next run does not even ask for that."""

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memforest_ray.facts.attributes import _HOOKS, Attribute, Naming, attribute_of, naming_of
 from memforest_ray.facts.candidates import Kind
-from memforest_ray.facts.patterns import ENGLISH
+from memforest_ray.facts.patterns import ENGLISH, NAMING, OTHER
 
 STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PREFERENCE, Kind.CONSTRAINT
 
@@ -88,6 +88,16 @@ STATE, TRANSITION, PREFERENCE, CONSTRAINT = Kind.STATE, Kind.TRANSITION, Kind.PR
         ("We've lived in Davis for ten years", Attribute("residence", "Davis", STATE, "I")),
         ("I've worked at Nordlys since May", Attribute("employer", "Nordlys", STATE, "I")),
         ("Rex died on Tuesday", Attribute("life", None, TRANSITION, "Rex")),
+        ("I started at Nordlys on the 8th of August", Attribute("employer", "Nordlys", TRANSITION, "I")),
+        ("I quit Nordlys in July", Attribute("employer", None, TRANSITION, "I")),
+        ("Ana quit Nordlys Labs to travel", Attribute("employer", None, TRANSITION, "Ana")),
+        ("I left Nordlys after six years", Attribute("employer", None, TRANSITION, "I")),
+        ("I changed jobs, I'm at Nordlys now", Attribute("employer", "Nordlys", TRANSITION, "I")),
+        ("José lives in Oslo", Attribute("residence", "Oslo", STATE, "José")),
+        ("Élodie works at Żuraw", Attribute("employer", "Żuraw", STATE, "Élodie")),
+        ("I live in Łódź", Attribute("residence", "Łódź", STATE, "I")),
+        ("Ömer moved to İzmir", Attribute("residence", "İzmir", TRANSITION, "Ömer")),
+        ("Ömer died on Tuesday", Attribute("life", None, TRANSITION, "Ömer")),
         ("I switched jobs and now work for Nordlys", Attribute("employer", "Nordlys", TRANSITION, "I")),
         ("I changed jobs, I'm now at the old mill", Attribute("employer", "old mill", TRANSITION, "I")),
         ("I had moved to Boston in 2010", Attribute("residence", "Boston", TRANSITION, "I")),
@@ -145,6 +155,10 @@ def test_every_pattern_may_be_looked_for() -> None:
     [
         "We met at the gate",
         "I moved to a new flat",
+        "I left Rome in July",
+        "I left Anna",
+        "I quit Twitter",
+        "I quit smoking",
         "I live in the woods",
         "What lives in Davis",
         "My sister lives in Rome",
@@ -210,3 +224,8 @@ def test_any_clause(clause: str) -> None:
     """No clause raises; a value is never blank."""
     found = attribute_of(clause)
     assert found is None or found.value is None or found.value.strip()
+
+
+def test_every_pattern_can_be_compiled() -> None:
+    """Each is compiled when it is first searched for, so that a fault in one would show late."""
+    assert all("who" in pattern.pattern.groupindex for pattern in (*ENGLISH, *OTHER, NAMING))

@@ -18,6 +18,8 @@ HOMES = {
     "We moved to Davis when the kids were small": "Davis",
     "We moved from Boston to Davis": "Davis",
     "We relocated to Oslo": "Oslo",
+    "We finally settled in Kiel": "Kiel",
+    "I settled down in Kiel": "Kiel",
     "We moved back to Oslo": "Oslo",
     "We moved to Washington, D.C. in 2019": "Washington, D.C",
     "In May we moved to St. Louis": "St. Louis",
@@ -25,6 +27,11 @@ HOMES = {
     "We'd moved to Rio de Janeiro in 2010": "Rio de Janeiro",
     "We moved to Saint-Étienne last year": "Saint-Étienne",
     "I moved to LA": "LA",
+    "I moved to PARIS": "PARIS",
+    "I MOVED TO PARIS": "PARIS",
+    "I moved to SLC.": "SLC",
+    "I moved to KL": "KL",
+    "I moved to Spring, Texas": "Spring, Texas",
     "I moved to Berlin for the platform team": "Berlin",
 }
 NO_HOMES = [
@@ -45,6 +52,11 @@ NO_HOMES = [
     "We moved to Chapter Four today",
     "Our team moved to Teams",
     "I moved to Linux last year",
+    "We settled in Teams",
+    "I moved to AWS",
+    "I moved to HR last year",
+    "I moved to S3",
+    "I moved to GitHub, Jenkins",
     "I moved to Marketing in May",
 ]
 

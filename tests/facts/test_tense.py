@@ -25,6 +25,10 @@ def _days(text: str, *, asked: bool = False) -> list[tuple[str, str]]:
         ("The release is planned for 14 December.", "2025-12-14", "2025-12-14"),
         ("I moved the deadline to 30 September.", "2025-09-30", "2025-09-30"),
         ("Moving in on 1 October.", "2025-10-01", "2025-10-01"),
+        ("Opening a shop in October.", "2025-10-01", "2025-10-31"),
+        ("Buying a house in October!", "2025-10-01", "2025-10-31"),
+        ("Opening my own practice in Graz in the fall.", "2025-09-01", "2025-11-30"),
+        ("Since Friday is a holiday, we leave early.", "2025-06-13", "2025-06-13"),
         ("I've given notice for the end of October.", "2025-10-22", "2025-10-31"),
         ("We get the keys on 12 August.", "2025-08-12", "2025-08-12"),
         ("Only two weeks until the trial on 4 July.", "2025-07-04", "2025-07-04"),
@@ -367,6 +371,28 @@ def test_what_is_narrated_lies_behind(text: str, first: str, last: str) -> None:
 def test_what_holds_until_a_day_to_come_holds_from_now(text: str, first: str, last: str) -> None:
     """As what holds since a day holds until now. What does not hold until then begins on that day."""
     assert _days(text) == [(first, last)]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("I'm working at Acme since January.", "2025-01-01"),
+        ("I work at Acme since August.", "2024-08-01"),
+        ("I'm dating Clara since February.", "2025-02-01"),
+        ("I'm learning Dutch since Christmas.", "2024-12-25"),
+        ("Since July I'm going to the gym.", "2024-07-01"),
+        ("I'm on leave since Friday.", "2025-06-06"),
+        ("I'm married since about 12 September.", "2024-09-12"),
+    ],
+)
+def test_what_holds_since_then_began_before_it_was_said(text: str, first: str) -> None:
+    """Whatever the tense: what began lies behind, and holds until it was said."""
+    assert _days(text) == [(first, "2025-06-11")]
+
+
+def test_what_was_bought_without_a_subject_is_past() -> None:
+    """A verb that says so comes after the day."""
+    assert _days("Selling the car in October was a mistake.") == [("2024-10-01", "2024-10-31")]
 
 
 def test_the_first_of_two_days_may_lie_behind_the_second_ahead() -> None:

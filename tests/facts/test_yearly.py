@@ -25,6 +25,8 @@ _SAID = int(datetime(2025, 6, 11, 10, tzinfo=UTC).timestamp()) * 1000
         "Our anniversary is on 5 May.",
         "Our anniversary falls on 5 May.",
         "I was born on 12 November.",
+        "I was born on 6 June.",
+        "Born on 6 June, I am a Gemini.",
         "She was born on May 8.",
         "My son was born in Oslo on 12 November.",
         "Birthday: 12 November.",
@@ -63,6 +65,8 @@ def test_a_yearly_day_has_no_year_that_was_not_said(text: str) -> None:
         ("I got a bike for my birthday in May.", "2025-05-01"),
         ("The puppies were born on 3 May.", "2025-05-03"),
         ("Our baby was born in May.", "2025-05-01"),
+        ("My niece was born on 6 June.", "2025-06-06"),
+        ("Tim was born in Oslo on June 2nd.", "2025-06-02"),
         ("He was born in Oslo. On 5 May he left.", "2025-05-05"),
     ],
 )

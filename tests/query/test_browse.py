@@ -88,6 +88,8 @@ def test_modes_are_found_by_name() -> None:
     assert sorted(MODES) == ["embed", "flat", "llm", "planner", "planner+embed", "root"]
     with pytest.raises(InvalidInput, match="unknown mode 'deep'"):
         mode_of("deep")
+    with pytest.raises(InvalidInput, match=r"unknown mode \['embed'\]"):
+        mode_of(["embed"])  # type: ignore[arg-type]
 
 
 def test_the_strongest_are_not_cut_within_a_tie() -> None:

@@ -33,6 +33,8 @@ def test_filters_and_bounds_are_kept() -> None:
     [
         ({"text": " "}, "the question is empty"),
         ({"text": None}, "the question is empty"),
+        ({"text": "why " * 1_001}, "the question has 4,004 characters, more than 4,000"),
+        ({"metadata": {1: "a", "b": "c"}}, "the filter 'metadata' must map text to text"),
         ({"k": 0}, "k is 0"),
         ({"k": "ten"}, "k is 'ten'"),
         ({"k": 2.5}, "k is 2.5"),

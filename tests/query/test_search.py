@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memforest_ray.errors import InvalidInput
+from memforest_ray.facts.candidates import Kind
 from memforest_ray.ids import SessionId
 from memforest_ray.query.render import line, tokens
 from memforest_ray.query.result import EmptyReason, Result
@@ -327,3 +328,13 @@ def test_as_of_never_tells_of_later(day: int, text: str) -> None:
     records = _SHARED.version.sessions
     times = [records[SessionId(turn.partition("#")[0])].time_ms for turn in turns]
     assert all(time is not None and time <= as_of for time in times)
+
+
+@pytest.mark.parametrize("options", [{"session": "s1"}, {"until": "2024-02-10"}])
+def test_what_is_filtered_out_holds_nothing_back(memory: Memory, options: dict[str, str]) -> None:
+    """Where only a part of the memory is asked, what is so now elsewhere says nothing against it."""
+    home: dict[str, str] = {"subject": "Bob", "attribute": "residence"}
+    memory.told("s1", "2024-02-05", "Bob lives in Ulm", kind=Kind.STATE, value="Ulm", **home)
+    memory.told("s2", "2024-03-05", "Bob moved to Graz", kind=Kind.TRANSITION, value="Graz", **home)
+    first = memory.ask("Where does Bob live?", **options)[0]
+    assert (first.text, first.timely) == ("Bob lives in Ulm", True)

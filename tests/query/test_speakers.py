@@ -54,3 +54,11 @@ def test_the_only_one_is_asked_for_by_i() -> None:
     named = inquiry.question.named(inquiry.speakers)
     assert named is not None
     assert inquiry.speakers[named] == "Ana"
+
+
+def test_a_speaker_of_whom_only_facts_are_left() -> None:
+    """Is no assistant, for all that is known; the others' roles are found all the same."""
+    memory = _said(("Ana", "I keep bees"), ("Kay/assistant", "Nice"))
+    version = memory.version
+    numbers = dict(enumerate(version.index.registers.speakers.names))
+    assert assistants(version, {**numbers, 99: "Gone"}) == {number for number, name in numbers.items() if name == "Kay"}

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from memforest_ray.facts.irregular import BASE_FORMS
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.facts.phrases.vocabulary import compiled
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "FIXED_AFTER",
     "HOUR",
     "HOUR_AFTER",
+    "IS_FIXED",
     "LEAD",
     "LOOKS_BACK",
     "MEANT",
@@ -30,6 +32,7 @@ __all__ = [
     "PROMISED",
     "PUT_OFF",
     "SINCE",
+    "SINCE_THEN",
     "TENSE",
     "THROUGH",
     "UNTIL",
@@ -133,7 +136,7 @@ _AHEAD: Final = "|".join((
     r"wants? (?:the|an?|it|you|me|us|him|her|them|my|our|your)",
     rf"(?:i|we|they|you) (?:{_ADVERB} )?{_DO}{_GOT}",
     rf"(?:my|our|the|his|her|their|your) \w{{2,20}}s (?:{_ADVERB} )?{_DO}{_GOT}",
-    rf"(?-i:[A-Z]\w{{1,20}} and (?:[A-Z]\w{{1,20}}|I)) (?:{_ADVERB} )?{_DO}{_GOT}",
+    rf"(?-i:[{UPPER}]\w{{1,20}} and (?:[{UPPER}]\w{{1,20}}|I)) (?:{_ADVERB} )?{_DO}{_GOT}",
     rf"{_DOES}{_GOT}",
     rf"(?:do|does|don't|doesn't)(?: \w{{1,20}}){{0,3}}? {_DO}{_GOT}",
     r"(?:is|are) (?:he|she|it|they|we|you) \w{2,12}ing",
@@ -189,6 +192,10 @@ FIXED_AFTER: Final = Sign(r"^,? (?:(?:is|are|starts?|begins?)\b|if (?!i\b))")
 UNTIL: Final = Sign(r"(?:by|until|till|til)\b")
 LOOKS_BACK: Final = Sign(r"\b(?:from|of|since|dated|back in) $")
 SINCE: Final = Sign(r"(?:from|since|back in)\b")
+SINCE_THEN: Final = Sign(r"\bsince (?:about |around )?(?:the )?$")
+"""What holds since a day began before it was said, whatever the tense: "I'm working there since May"."""
+IS_FIXED: Final = Sign(r" (?:is|isn't|will|won't|works|suits)\b")
+"""What follows a day of which "since" gives the reason: "since Friday is a holiday, we leave early"."""
 THROUGH: Final = Sign(r" (?:to|until|till|-|–|—) ")
 
 _ENGAGEMENT: Final = _any("""
@@ -229,8 +236,12 @@ ASKED_FOR: Final = Sign(
     r"^\W*(?:(?:please|and|then|also),? )?(?:call|email|text|ask|bring|send|pay|pick up|buy|book|meet|submit|return"
     r"|water|feed|renew|order|check|finish|prepare|cancel|move|drop|collect|join|wake) \w"
 )
-MEANT: Final = Sign(rf"^\W*(?:(?:and|also|so),? )?(?:{_DOING}|off to)\b(?! (?:was|were)\b)")
-"""A plan without its subject: "moving in on 4 March"."""
+_DOING_ONE: Final = _any("opening launching buying selling renting adopting building hiring closing founding")
+MEANT: Final = Sign(
+    rf"^\W*(?:(?:and|also|so|finally),? )?(?:(?:{_DOING}|off to)\b(?! (?:was|were)\b)"
+    rf"|{_DOING_ONE} (?:an?|my|our|the|another) [^.!?]{{1,60}}$)"
+)
+"""A plan without its subject: "moving in on 4 March", "opening a shop in October"."""
 
 PUT_OFF: Final = Sign(
     r"\b(?:(?:mov(?:e|ed|ing)|reschedul(?:e|ed|ing)|postpon(?:e|ed|ing)|push(?:ed|ing)?|shift(?:ed|ing)?"

@@ -38,10 +38,12 @@ def speaks_of_future(text: str, start: int, end: int, *, asked: bool = False) ->
     In a question (`asked`) "dinner with Ana on Friday" may be about any Friday: then it is no appointment.
     """
     around = _around(text, start, end)
+    if signs.SINCE_THEN.search(around.led) and not signs.IS_FIXED.match(around.after):
+        return False
     if _is_promised(around.led):
         return True
-    after = next(_tenses(around.after), None)
     if signs.OPENS_CLAUSE.search(around.before):
+        after = next(_tenses(around.after), None)
         if after is not None:
             return after
         if signs.APPOINTED.search(around.after):
@@ -49,6 +51,7 @@ def speaks_of_future(text: str, start: int, end: int, *, asked: bool = False) ->
     before = _said_before(around)
     if before is not None:
         return before
+    after = next(_tenses(around.after), None)
     return after if after is not None else _is_meant(around, asked)
 
 

@@ -22,18 +22,27 @@ _IS_ONE: Final = Sign(
 )
 _NAMED: Final = Sign(rf"\b{_DAY},?(?: on| in)?(?: the)? $")
 _OF_ONE: Final = Sign(rf"\b(?:party|for|at|on|after|before|until|since|this|last|next|{_NTH})\b")
-_BORN: Final = Sign(r"\bborn(?: (?:in|at) [\w'\s-]{1,24}?,?)?(?: on)?(?: the)? $")
+_BORN: Final = Sign(r"(?:[\w'-]{1,20} (?:was |were )?)?\bborn(?: (?:in|at) [\w'\s-]{1,24}?,?)?(?: on)?(?: the)? $")
 _NEWLY_BORN: Final = Sign(
     r"\b(?:bab(?:y|ies)|newborns?|twins?|triplets|pupp(?:y|ies)|kittens?|foal|calf|lambs?|cubs?)\b"
 )
+_OF_OTHERS: Final = Sign(r"^(?!(?:i|we|you)\b)[\w'-]{1,20} (?:was|were) born\b")
+_NEWS_DAYS: Final = range(15)
+"""So long a birth is told as news, without its year."""
+_WORDS: Final = ("birth", "bday", "b-day", "annivers", "name day", "born")
+"""No such day is told without one of these."""
 _SENTENCE_END: Final = re.compile(r"[.!?\n]\s")
 
 
-def is_yearly(text: str, start: int, end: int, *, a_day: bool) -> bool:
+def is_yearly(text: str, start: int, end: int, *, a_day: bool, days: int | None = None) -> bool:
     """Whether `text[start:end]`, a month or (`a_day`) a day of it without a year, is that of every year.
 
-    Somebody is born on a day of a year that was not said; in a month, or of the newly born, it may be the last.
+    Somebody is born on a day of a year that was not said; in a month, or of the newly born, it may be the last. Of
+    somebody else it is the last, if no more than two weeks (`days`, if known) lie between it and the telling.
     """
+    around = text[max(0, start - _BEFORE_CHARS) : end + _AFTER_CHARS].lower()
+    if not any(word in around for word in _WORDS):
+        return False
     sentence = _SENTENCE_END.split(text[max(0, start - _BEFORE_CHARS) : start].replace("’", "'"))[-1].lstrip()
     before = sentence + _preposition(text, start, end)
     told = _IS.search(before)
@@ -41,8 +50,9 @@ def is_yearly(text: str, start: int, end: int, *, a_day: bool) -> bool:
         return told["nth"] is None
     if _IS_ONE.search(text[end : end + _AFTER_CHARS].replace("’", "'")):
         return True
-    if a_day and _BORN.search(before):
-        return _NEWLY_BORN.search(before) is None
+    if a_day and (born := _BORN.search(before)):
+        is_news = days in _NEWS_DAYS and _OF_OTHERS.search(born[0]) is not None
+        return not is_news and _NEWLY_BORN.search(before) is None
     named = _NAMED.search(before)
     return named is not None and not (_OF_ONE.search(before[: named.start()]) or TENSE.search(before))
 

@@ -58,7 +58,9 @@ def read_conversations(
     "user". `time`: when sessions without a time took place; else it stays unknown. Raises InvalidInput, naming the file
     and the place in it.
     """
-    if format not in {"auto", *FORMATS}:
+    if not isinstance(source, str | Path):
+        raise InvalidInput(f"the source must be the path of a file, not {source!r}")
+    if not isinstance(format, str) or format not in {"auto", *FORMATS}:
         raise InvalidInput(f"unknown format {format!r}; {meant(str(format), ('auto', *FORMATS))}")
     path, defaults = Path(source), Defaults(speaker, time)
     try:

@@ -16,7 +16,7 @@ from memforest_ray.query.render import day, times, when
 from memforest_ray.query.result import Answer, Hit, Result
 from memforest_ray.query.speakers import OWN_SPEAKER, ROLES
 from memforest_ray.query.timing.amounts import has_number
-from memforest_ray.query.timing.durations import duration
+from memforest_ray.query.timing.durations import duration, has_begun
 from memforest_ray.query.timing.spells import EARLIER
 
 __all__ = ["HELD_MIN", "SINGLED_MIN", "answer", "cited", "refusal"]
@@ -77,7 +77,8 @@ def refusal(result: Result, held_min: float = HELD_MIN, question: Question | Non
     theirs = _theirs(result)
     best = next((hit for hit in theirs if hit.timely), None)
     if best is None:
-        return f"nothing is remembered that fits the time: {'; '.join(result.trace.reading)}" if theirs else _ANOTHERS
+        asked = f": {'; '.join(result.trace.reading)}" if result.trace.reading else " that is asked for"
+        return f"nothing is remembered that fits the time{asked}" if theirs else _ANOTHERS
     if not result.only_time and best.score < _least(result, best, held_min, question):
         others = any(hit.timely and hit.score >= held_min for hit in result.hits)
         return _ANOTHERS if others else _NOTHING
@@ -171,7 +172,7 @@ def _how_long(told: Sequence[Hit], unit: str | None, asked: datetime | None, tex
     elif ends == ["from", "to"]:
         bound = "at least " * earlier[0] + "at most " * earlier[1]
         yield f"{bound}{duration(told[0], told[1], unit)}:"
-    elif ends == ["since"] and asked is not None:
+    elif ends == ["since"] and asked is not None and has_begun(told[0], asked):
         until = "before" if _AGO.search(text) else "up to"
         yield f"{'at least ' * earlier[0]}{duration(told[0], asked, unit)} {until} {day(asked)}:"
 

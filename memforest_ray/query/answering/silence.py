@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Final
 
-from memforest_ray.facts.sessions import SessionRecord, TurnRecord
+from memforest_ray.facts.sessions import TurnRecord
 from memforest_ray.index.rows import index_words
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.rank import Found
@@ -21,14 +21,21 @@ _CHARS_MAX: Final = 240
 """Of a reply that knows nothing: a longer one says more than that."""
 _ASKS_ONLY: Final = re.compile(r"[^.!?\n]*\?\s*")
 _KNOWS_NOTHING: Final = re.compile(
-    r"\b(?:I|we) (?:do not|don['’]t|did not|didn['’]t) (?:yet |currently |actually )?"
-    r"(?:know|have|recall|remember|see|find)\b"
+    r"\b(?:I|we) (?:do not|don['’]t) (?:yet |currently |actually )?(?:know|have|recall|remember|see|find)\b"
+    r"|\b(?:I|we) (?:did not|didn['’]t) (?:find|see)\b"
     r"|\bI (?:have|['’]ve|found|see|can find) (?:no|nothing)\b|\bI(?: am|['’]m) not (?:sure|aware)\b"
     r"|\bI (?:can['’]t|cannot|can not|could not|couldn['’]t) (?:recall|remember|find|tell)\b"
     r"|\byou (?:have not|haven['’]t|did not|didn['’]t|never) (?:yet )?(?:tell|told|mention|say|said|share|give|given)"
     r"|\b(?:not in memory|no (?:record|mention|information|memory) (?:of|about|on))\b",
     re.IGNORECASE,
 )
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?P<end>[.!?\n]*)")
+_POLITE: Final = re.compile(
+    r"\b(?:sorry|apolog\w+|please|thanks?|let me know|tell me|if you|feel free|happy to|glad to|remind me|as an AI"
+    r"|access to|(?:I will|I['’]ll|I can) (?:remember|note|keep|save|store))\b",
+    re.IGNORECASE,
+)
+"""What a reply that knows nothing says besides."""
 _GOES_ON: Final = re.compile(r"\b(?:but|however|although|though|except|only that)\b", re.IGNORECASE)
 
 
@@ -38,38 +45,51 @@ def silent_last(inquiry: Inquiry, ranked: Iterable[Found]) -> Iterator[Found]:
     silent: list[Found] = []
     for found in ranked:
         turns = list(_turns(inquiry, found)) if found.score else ()
-        if turns and not any(tells(record, turn, asked) for record, turn in turns):
+        if turns and not any(tells(turn, asked, reply) for turn, reply in turns):
             silent.append(replace(found, score=0.0))
         else:
             yield found
     yield from silent
 
 
-def tells(record: SessionRecord, number: int, asked: Set[str]) -> bool:
-    """Whether a turn tells anything to a question of these words (`index_words`)."""
-    turn = record.turns[number]
+def tells(turn: TurnRecord, asked: Set[str], reply: TurnRecord | None = None) -> bool:
+    """Whether a turn tells anything to a question of these words (`index_words`), `reply` being what it was given."""
     if not turn.text.endswith("?") or not _ASKS_ONLY.fullmatch(turn.text):
         return not _knows_nothing(turn)
-    replied = number + 1 < len(record.turns) and _knows_nothing(record.turns[number + 1])
+    if reply is not None and _knows_nothing(reply):
+        return False
     words = frozenset(index_words(turn.text))
-    return not replied and not (words and asked >= words)
+    return not (words and asked >= words)
 
 
 def _knows_nothing(turn: TurnRecord) -> bool:
     """Whether an assistant says no more than that it does not know."""
     if turn.role != _ASSISTANT or len(turn.text) > _CHARS_MAX:
         return False
-    return _KNOWS_NOTHING.search(turn.text) is not None and not _GOES_ON.search(turn.text)
+    if _KNOWS_NOTHING.search(turn.text) is None or _GOES_ON.search(turn.text):
+        return False
+    return not any(_says(sentence[0], sentence["end"]) for sentence in _SENTENCE.finditer(turn.text))
 
 
-def _turns(inquiry: Inquiry, found: Found) -> Iterator[tuple[SessionRecord, int]]:
-    """The turns that say it, as far as they are there."""
+def _says(sentence: str, end: str) -> bool:
+    """Whether a sentence of such a reply tells something all the same: by itself, or behind a colon."""
+    if "?" in end or _POLITE.search(sentence):
+        return False
+    return ":" in sentence.rstrip(": ") or (len(sentence.split()) > 1 and _KNOWS_NOTHING.search(sentence) is None)
+
+
+def _turns(inquiry: Inquiry, found: Found) -> Iterator[tuple[TurnRecord, TurnRecord | None]]:
+    """The turns that say it, as far as they are there; of a turn itself also the reply, as far as it may be seen.
+
+    A reply speaks of the question, not of what somebody has found in it: "Did you know that I moved to Graz?".
+    """
     sessions = inquiry.version.sessions
     if found.fact is None:
         session, number = inquiry.turn(found.place)
-        yield sessions[session], number
+        replied = inquiry.place_number(session, number + 1) >= 0
+        yield sessions[session].turns[number], sessions[session].turns[number + 1] if replied else None
         return
-    fact = inquiry.version.facts.get(found.fact)
+    fact = inquiry.fact(found.fact)
     for session, number in () if fact is None else fact.turns:
         if session in sessions and sessions[session].turns[number].hole is None:
-            yield sessions[session], number
+            yield sessions[session].turns[number], None

@@ -8,13 +8,13 @@ from itertools import chain
 from typing import Final
 
 from memforest_ray.facts.sessions import SessionRecord
-from memforest_ray.facts.words import content_tokens, fold, unaccented
+from memforest_ray.facts.words import content_tokens, fold, stem, unaccented
 from memforest_ray.ids import SessionId
 from memforest_ray.query.answering.owners import is_anothers, owned_in
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.result import Hit
 from memforest_ray.query.speakers import assistants
-from memforest_ray.query.whom import names_written, whom, words_of
+from memforest_ray.query.whom import names_written, relatives_named, whom, words_of
 
 __all__ = ["Telling", "refers", "telling_of"]
 
@@ -56,15 +56,23 @@ def telling_of(inquiry: Inquiry, hits: Sequence[Hit]) -> Telling:
         return Telling(strangers=tuple(strangers) or asked.people)
     serving = _serving(inquiry) if asked.you and not inquiry.question.says_i else frozenset()
     people = frozenset(chain.from_iterable(meant.values()))
+    kin = [_with_names(words, told) for words in asked.told_by]
     aside = (
         place
         for place, (hit, each) in enumerate(zip(hits, told, strict=True))
-        if not each.tells_of(people, asked.told_by)
+        if not each.tells_of(people, kin)
         or asked.is_of_another(hit.text)
         or each.is_of_others(inquiry)
         or not each.is_to(serving)
     )
     return Telling(aside=tuple(aside))
+
+
+def _with_names(words: frozenset[str], told: Sequence["_Told"]) -> frozenset[str]:
+    """Words that tell of a relative, and the names that one has by what was told."""
+    texts = frozenset(text for each in told for _, text in each.said)
+    names = (name for text in texts for word, name in relatives_named(text) if stem(word) in words)
+    return words.union(*map(words_of, names))
 
 
 def _serving(inquiry: Inquiry) -> frozenset[str]:
@@ -144,8 +152,11 @@ class _Told:
     def is_of_others(self, inquiry: Inquiry) -> bool:
         """Whether what the question says to be somebody's is somebody else's there."""
         own = fold(inquiry.question.own)
+        unclear = {"his", "her", "their", "your"}
+        if inquiry.question.own not in inquiry.speakers.values():
+            unclear |= {"my", "our"}
         for asked in owned_in(inquiry.question.text):
-            if asked.owner in {"his", "her", "their", "your"}:
+            if asked.owner in unclear:
                 continue
             owner = own if asked.owner in {"my", "our"} else asked.owner
             named = replace(asked, owner=owner)

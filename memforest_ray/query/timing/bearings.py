@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memforest_ray.facts.candidates import Kind
 from memforest_ray.facts.canonical import Fact
 from memforest_ray.facts.expressions import find_times
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.ids import FactId
 from memforest_ray.index.lexical import Floats
 from memforest_ray.index.rows import index_words
@@ -35,7 +36,7 @@ _HELD_MIN: Final = 0.75
 """Share of an anchor's words, in any form, from which a fact is it whatever its likeness."""
 EXACT: Final = frozenset({Direction.SPAN, Direction.AGO})
 """Directions in which a wrong happening makes a wrong answer: a time between two other things."""
-_NAME: Final = re.compile(r"(?:(?<=\s)|^)(?!I\b)[A-Z\u00c0-\u00de][\w-]*")
+_NAME: Final = re.compile(rf"(?:(?<=\s)|^)(?!I\b)[{UPPER}][\w-]*")
 _OF_THE_NAMED: Final = re.compile(r"(?:he|she|they|his|her|their|him|them|i|my|\w+ing)\b", re.IGNORECASE)
 """How an anchor begins that is of whoever is named elsewhere in the question."""
 _SAME: Final = (

@@ -9,6 +9,7 @@ import numpy as np
 
 from memforest_ray.facts.attributes import attribute_named
 from memforest_ray.facts.candidates import Kind
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.facts.patterns import RELATION
 from memforest_ray.facts.words import fold, word_set
 from memforest_ray.ids import FactId
@@ -19,7 +20,7 @@ from memforest_ray.query.question import Question
 from memforest_ray.query.timing.entries import UNDATED_MS, Entry, in_order
 from memforest_ray.trees.routing import entity_key
 
-__all__ = ["Chain", "asked_states", "asks_no_more", "chain_of", "chains", "subjects", "whose"]
+__all__ = ["Chain", "asked_states", "asks_no_more", "chain_of", "chains", "speaks_of", "subjects", "whose"]
 
 _LINKED: Final = frozenset({Kind.STATE, Kind.TRANSITION, Kind.PREFERENCE, Kind.CONSTRAINT})
 """Kinds that say what is, or became, the case; a plan has not happened."""
@@ -30,8 +31,10 @@ _LIVING: Final = _PETS | word_set("boss brother daughter father mother partner r
 """Attributes whose values are names of the living: "Rex died" ends what Rex was to somebody."""
 _LIFE: Final = "life"
 _RELATED: Final = re.compile(
-    rf"\b(?:(?P<owner>[A-Z][\w-]*)['’]s|[Mm]y|[Oo]ur) (?:\w+ )?(?P<noun>{RELATION})\b(?:,? (?P<name>[A-Z][\w-]+))?"
+    rf"\b(?:(?P<owner>[{UPPER}][\w-]*)['’]s|[Mm]y|[Oo]ur) (?:\w+ )?(?P<noun>{RELATION})\b"
+    rf"(?:,? (?P<name>[{UPPER}][\w-]+))?"
 )
+_WRITTEN: Final = re.compile(rf"(?<!^)\b[{UPPER}][\w'’-]*[\w](?: [{UPPER}][\w'’-]*\w)*")
 _ASKS_WHO: Final = re.compile(
     r"\b(?:who|whom|names?|named|called|have|has|got)\b|^\W*what(?: is| was|'s)(?: [\w'’]+){2}\W*$", re.IGNORECASE
 )
@@ -193,6 +196,11 @@ def _attributes(near: Sequence[tuple[str, str]], topic: str) -> Iterator[str]:
             yield attribute
 
 
+def speaks_of(topic: str, attribute: str) -> bool:
+    """Whether a topic asks for an attribute in words of its own, whoever's it is: "where does she live"."""
+    return any(name == attribute and re.search(cues, topic, re.IGNORECASE) for name, cues in _CUES)
+
+
 def asks_no_more(topic: str, subject: str, attribute: str) -> bool:
     """Whether a topic is nothing but a subject and an attribute ("where does Bob work"), so that no other is meant."""
     return not _beyond(topic, subject, attribute)
@@ -224,7 +232,7 @@ def subjects(inquiry: Inquiry, topic: str | None = None) -> list[str]:
     put = topic is not None and _RELATED.search(inquiry.question.text) is not None
     question = replace(Question.of(topic), own=inquiry.question.own) if put and topic else inquiry.question
     speakers = [name for name in inquiry.speakers.values() if question.names(name)]
-    written = re.findall(r"(?<!^)\b[A-Z][\w'’-]*[\w](?: [A-Z][\w'’-]*\w)*", question.text)
+    written = _WRITTEN.findall(question.text)
     named = [name.removesuffix("'s").removesuffix("’s") for name in written]
     return list(dict.fromkeys(entity_key(name) for name in (*sorted(speakers), *named)))
 

@@ -20,6 +20,10 @@ OWN: Final = "@"
 """Stands for whoever says it: "I", "my", and the name in "Ann stopped" and "Ann's dog"."""
 
 
+_KEPT_CHARS: Final = 500
+"""Longest statement that is kept with its marks: what is longer is read anew."""
+
+
 class Cue(IntEnum):
     """What is said of a thing; the higher, the less else is needed to take it for the latest."""
 
@@ -105,7 +109,6 @@ _DENIED: Final = _clause(
 )
 _PATTERNS: Final = ((Cue.ENDED, _ENDED), (Cue.CHANGED, _CHANGED), (Cue.NOW, _NOW), (Cue.DENIED, _DENIED))
 _CLAUSES: Final = re.compile(r"(?<=[,;!?])\s+|(?<=\w\w[.])\s+|\s+but\s+|\s+(?=and (?:I|he|she|they|we|it|@|§)\b)")
-_OBJECT: Final = re.compile(rf"\b(?:me|us)\b|{OWN}(?=\W*$)")
 _LEADING: Final = re.compile(
     r"^(?:(?:and|so|well|yes|no|oh|ok|okay|actually|unfortunately|sadly|btw) ?,? ?)+", re.IGNORECASE
 )
@@ -115,12 +118,16 @@ _OTHERS: Final = re.compile(
 _PRONOUN: Final = re.compile(r"^(?:he|she|they)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1_024)
 def marked(text: str, speaker: str, things: frozenset[str]) -> str:
     """The statement without the name in front of it, the words of the thing and of the speaker as marks.
 
     `things` are words as the index keeps them (`index_words`).
     """
+    return (_marked if len(text) <= _KEPT_CHARS else _marked.__wrapped__)(text, speaker, things)
+
+
+@lru_cache(maxsize=1_024)
+def _marked(text: str, speaker: str, things: frozenset[str]) -> str:
     said = text.removeprefix(f"{speaker}: ").translate(_NO_MARKS)
     own = speaker.casefold()
 

@@ -8,7 +8,7 @@ from dateutil.relativedelta import relativedelta
 from memforest_ray.facts.times import Precision
 from memforest_ray.query.result import Hit
 
-__all__ = ["duration"]
+__all__ = ["duration", "has_begun"]
 
 _FINE: Final = frozenset({Precision.INSTANT, Precision.DAY})
 _DAYS: Final = {"days": 1, "weeks": 7}
@@ -24,6 +24,11 @@ def duration(one: Hit, other: Hit | datetime, unit: str | None = None) -> str:
     dated = [hit for hit in (one, other) if isinstance(hit, Hit) and hit.event_time is not None]
     fine = all(hit.event_time is None or hit.event_time.precision in _FINE for hit in dated)
     return ("" if fine else "about ") + (_in_unit(first, last, unit.lower()) if unit else _calendar(first, last, fine))
+
+
+def has_begun(hit: Hit, by: datetime) -> bool:
+    """Whether a dated hit began no later than an instant's day: else no time can have passed since."""
+    return _start(hit) <= _day(by)
 
 
 def _start(hit: Hit) -> datetime:

@@ -18,10 +18,11 @@ from typing import Final
 
 from memforest_ray.facts.candidates import Kind, Mention
 from memforest_ray.facts.canonical import Fact
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.facts.words import fold
 from memforest_ray.index.rows import index_words
 
-__all__ = ["UNDATED_MS", "Entry", "in_order"]
+__all__ = ["NEWS", "UNDATED_MS", "Entry", "in_order"]
 
 UNDATED_MS: Final = -62_135_596_800_000
 """Where an entry of unknown time stands: at the beginning of the calendar, before anything that may be dated."""
@@ -33,7 +34,7 @@ _RECENT_MS: Final = 366 * _DAY_MS
 _RECENT_AFTER_END_MS: Final = 92 * _DAY_MS
 """... and how far back it may have begun when that one is an end: "I lost my job. I started at Acme last year" tells of
 one job, not of two."""
-_NEWS: Final = re.compile(r"\b(?:just|recently|finally|now|today|already|has|have)\b|'ve\b", re.IGNORECASE)
+NEWS: Final = re.compile(r"\b(?:just|recently|finally|now|today|already|has|have)\b|'ve\b", re.IGNORECASE)
 """What an undated change says that has only just happened."""
 _STEPS_BACK: Final = re.compile(
     r"\bbefore (?:that|then|this)\b|\b(?:previously|formerly|earlier(?! (?:today|this|in)))\b"
@@ -41,6 +42,8 @@ _STEPS_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """What an entry says that comes before what was told before it."""
+_QUITS: Final = re.compile(rf"\b(?:quit|left) [{UPPER}]")
+"""What an end says of whose employment it is the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,20 @@ class Entry:
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
     """The entries of one chain, the oldest first."""
-    return sorted(_narrated(list(_settled(list(entries)))), key=_place)
+    return list(_of_what_was(sorted(_narrated(list(_settled(list(entries)))), key=_place)))
+
+
+def _of_what_was(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Entries without the end of what was not so: "I quit Acme" is no end of working at Globex."""
+    last: Entry | None = None
+    for entry in entries:
+        if not entry.ends:
+            last = entry
+        elif _QUITS.search(entry.mention.candidate.text) and not (
+            last is not None and entry.words.issuperset(index_words(last.value))
+        ):
+            continue
+        yield entry
 
 
 def _place(entry: Entry) -> tuple[int, int, str, int, int]:
@@ -135,7 +151,7 @@ def _narrated(entries: Sequence[Entry]) -> Iterator[Entry]:
 def _before_newer(entry: Entry, earlier: Sequence[Entry], later: Sequence[Entry]) -> Entry:
     """An undated change, before the recent dated ones that are told after it for the first time."""
     candidate = entry.mention.candidate
-    if candidate.event is not None or candidate.kind is not Kind.TRANSITION or _NEWS.search(candidate.text):
+    if candidate.event is not None or candidate.kind is not Kind.TRANSITION or NEWS.search(candidate.text):
         return entry
     known = {each.value for each in earlier}
     starts = [each.start_ms for each in later if _is_newer(each, entry) and each.value not in known]

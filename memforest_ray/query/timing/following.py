@@ -12,6 +12,7 @@ from typing import Final
 
 from memforest_ray.facts.candidates import Kind
 from memforest_ray.facts.canonical import Fact
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.facts.words import fold, word_set
 from memforest_ray.index.rows import index_words
 from memforest_ray.query.timing.cues import OWN, THING, Cue, cues, marked, regards
@@ -40,14 +41,15 @@ _PLACED: Final = re.compile(
     re.IGNORECASE,
 )
 _NAMED: Final = re.compile(
-    rf"{THING} (?:is|are)(?: now| called| named)* [A-Z]"
-    rf"|(?:^|[,.;!] )(?:(?:now|then) )?(?:[A-Z][\w'’-]* ){{1,2}}(?:now )?\w+ "
+    rf"{THING} (?:is|are)(?: now| called| named)* [{UPPER}]"
+    rf"|(?:^|[,.;!] )(?:(?:now|then) )?(?:[{UPPER}][\w'’-]* ){{1,2}}(?:now )?\w+ "
     rf"(?:(?:the|our|a|an|as|for|over|now|{OWN}['’]s) )*{THING}"
 )
 # What gives the thing a name: "the barista is called Enzo", "my dog Bruno", "Bo is captain".
 _CALLED: Final = re.compile(
-    rf"{THING}(?:,|(?: (?:is|are|was)|['’]s)(?: now| called| named| a| an| the)*)? (?P<is>[A-Z][\w-]*(?: [A-Z][\w-]*)*)"
-    rf"|(?P<before>(?:[A-Z][\w-]* )+)(?:is|was) (?:(?:now|the|our|{OWN}['’]s) )*{THING}"
+    rf"{THING}(?:,|(?: (?:is|are|was)|['’]s)(?: now| called| named| a| an| the)*)? "
+    rf"(?P<is>[{UPPER}][\w-]*(?: [{UPPER}][\w-]*)*)"
+    rf"|(?P<before>(?:[{UPPER}][\w-]* )+)(?:is|was) (?:(?:now|the|our|{OWN}['’]s) )*{THING}"
 )
 _DATED: Final = re.compile(
     rf"{THING} (?:{_BE}|meets?|starts?|begins?|takes place)"
@@ -61,14 +63,15 @@ _CLOCK: Final = re.compile(
 )
 """A time that returns, or is of no day."""
 _GIVEN: Final = re.compile(
-    rf"{THING} (?:{_BE}|has|have)(?: now| called| named)* (?:an?\b|the\b|{OWN}['’]s|[A-Z]|\d)"
+    rf"{THING} (?:{_BE}|has|have)(?: now| called| named)* (?:an?\b|the\b|{OWN}['’]s|[{UPPER}]|\d)"
     rf"|\w {_BE} (?:now )?(?:(?:the|our|{OWN}['’]s) )?{THING}|\b[Nn]ew {THING}"
 )
 """What it is now, and not what it is like: "dirty"."""
 _STATED: Final = {Shape.PLACE: _PLACED, Shape.NAME: _NAMED, Shape.TIME: _DATED}
 # What stands before the thing: whose it is, and of what sort.
 _OWNER: Final = re.compile(
-    rf"(?P<whose>[\w@-]+)['’]s (?:[\w-]+ )??{THING}|\b(?P<its>his|her|their|your) (?:[\w-]+ )??{THING}", re.IGNORECASE
+    rf"(?<![\w@-])(?P<whose>[\w@-]+)['’]s (?:[\w-]+ )??{THING}|\b(?P<its>his|her|their|your) (?:[\w-]+ )??{THING}",
+    re.IGNORECASE,
 )
 _SORT: Final = re.compile(
     rf"(?:\b(?:the|an?|our|this|that|his|her|their)|['’]s) (?P<word>[\w-]+) {THING}", re.IGNORECASE
@@ -92,7 +95,7 @@ _ONCE: Final = re.compile(
     r"\b(?:was|were|used to|had been|back then|at the time|previously|formerly|originally)\b", re.IGNORECASE
 )
 """What tells of an earlier time."""
-_NAME: Final = re.compile(r"\b[A-Z][\w-]+")
+_NAME: Final = re.compile(rf"\b[{UPPER}][\w-]+")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from memforest_ray.query.timing.bearings import EXACT, Bearings, Span
 from memforest_ray.query.timing.chains import Chain, asks_no_more, chains, subjects, whose
 from memforest_ray.query.timing.directions import Direction
 from memforest_ray.query.timing.entries import Entry
+from memforest_ray.query.timing.planned import planned
 from memforest_ray.query.timing.spells import spell_of
 from memforest_ray.query.timing.successions import standing
 from memforest_ray.query.timing.temporal import TimeReading, says_no_more, told_ahead, within
@@ -89,6 +90,8 @@ def pick(inquiry: Inquiry, bearings: Bearings, scores: Floats, neighbour: float)
     picked = _of_states(inquiry, bearings, scores)
     if succeeded := _succeeded(inquiry, reading, scores, picked):
         return succeeded
+    if announced := _announced(inquiry, reading, picked):
+        return announced
     if picked is not None:
         return picked
     if not reading.anchors:
@@ -135,6 +138,17 @@ def _succeeded(inquiry: Inquiry, reading: TimeReading, scores: Floats, picked: P
     return Picked(found, untimely.difference(each.fact.id for each in found), _wrong_way(inquiry, reading))
 
 
+def _announced(inquiry: Inquiry, reading: TimeReading, picked: Picked | None) -> Picked | None:
+    """What was picked with the plan beside it whose day is over, which may have become so; None where there is none."""
+    if reading.direction is not Direction.CURRENT or reading.ahead or (picked is not None and len(picked.picks) > 1):
+        return None
+    found = planned(inquiry, reading.topic)
+    if found is None:
+        return None
+    plan = Pick(found.fact, found.fact.mentions[0], found.note, certain=True)
+    return Picked((plan,)) if picked is None else replace(picked, picks=(*picked.picks, plan), missing="")
+
+
 def _asked_for(inquiry: Inquiry, bearings: Bearings, scores: Floats) -> list[Chain]:
     """Of each subject the first chain that the question means; nothing where it asks for no state."""
     reading = bearings.reading
@@ -173,8 +187,15 @@ def _of_chain(chain: Chain, bearings: Bearings) -> Picked:
     certain = asks_no_more(reading.topic, chain.name, chain.attribute)
     picks = tuple(Pick(entry.fact, entry.mention, f"{note}: {chain.attribute}", certain) for entry, note in entries)
     others = {entry.fact.id for entry in chain.entries} | {fact.id for fact in bearings.happenings}
-    missing = f"no {chain.attribute} of {chain.name} is remembered for: {'; '.join(reading.phrases)}"
+    missing = f"no {chain.attribute} of {chain.name} is remembered {_sought(reading)}"
     return Picked(picks, frozenset(others - {each.fact.id for each in picks}), missing="" if picks else missing)
+
+
+def _sought(reading: TimeReading) -> str:
+    """For what time one is looked for, in words that go on a sentence."""
+    if reading.direction is Direction.PREVIOUS:
+        return "from before the one there is"
+    return f"for: {'; '.join(reading.phrases)}" if reading.phrases else "for that time"
 
 
 def _from_end(chain: Chain, bearings: Bearings) -> Iterator[tuple[Entry, str]]:

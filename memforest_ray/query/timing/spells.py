@@ -13,11 +13,12 @@ import numpy as np
 
 from memforest_ray.facts.candidates import Kind, Mention
 from memforest_ray.facts.canonical import Fact
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.ids import FactId
 from memforest_ray.index.rows import index_words
 from memforest_ray.query.inquiry import Inquiry
 from memforest_ray.query.timing.chains import Chain, asks_no_more, chains, subjects
-from memforest_ray.query.timing.entries import Entry
+from memforest_ray.query.timing.entries import NEWS, Entry
 from memforest_ray.trees.leaves import day_of
 from memforest_ray.trees.routing import entity_key
 
@@ -41,8 +42,11 @@ _TELLS_ITSELF: Final = re.compile(
 )
 """What a statement says that tells how long it has been so, so that nothing is to be measured."""
 _ASKING: Final = frozenset(index_words("long many much time total altogether far already stay"))
+_NAME: Final = re.compile(rf"(?<!^)\b[{UPPER}][\w-]*")
 _SINCE: Final = re.compile(r"(?:since|from)\b", re.IGNORECASE)
 _STARTING: Final = tuple(index_words("start begin join hire get land find day"))
+_STARTS_MAX: Final = 256
+"""Statements of one person that are read for a new start."""
 _STARTED: Final = re.compile(
     r"\b(?:start(?:ed|s|ing)?|began|joined|hired|got|landed|found|first day)\b"
     r".{0,20}\b(?:at|with|by|as|job|position|work(?:ing)?)\b",
@@ -109,7 +113,7 @@ def _names(said: Collection[str], entry: Entry) -> bool:
 
 def _unknown(chain: Chain, rest: str) -> Spell | None:
     """That nothing is told of a value, where that is all that the question asks for beside the chain."""
-    values = [word for word in re.findall(r"(?<!^)\b[A-Z][\w-]*", rest) if not set(index_words(word)) <= _own(chain)]
+    values = [word for word in _NAME.findall(rest) if not set(index_words(word)) <= _own(chain)]
     plain = " ".join(word for word in rest.split() if not any(value in word for value in values))
     if not values or not asks_no_more(plain, chain.name, chain.attribute):
         return None
@@ -125,13 +129,19 @@ def _measured(first: Entry, after: Entry | None) -> Spell | None:
     event = first.mention.candidate.event
     if not first.is_dated or (event is not None and event.open_start):
         return None
-    began = _end(first, "since" if after is None else "from")
+    began = _end(first, "since" if after is None else "from", limit=_is_bare(first))
     return Spell((began,) if after is None else (began, _end(after, "to")))
 
 
-def _end(entry: Entry, which: str) -> End:
+def _end(entry: Entry, which: str, *, limit: bool = False) -> End:
     note = f"{which} {day_of(entry.start_ms)}"
-    return End(entry.fact, entry.mention, note if _is_dated(entry) else f"{note} {EARLIER}")
+    return End(entry.fact, entry.mention, note if _is_dated(entry) and not limit else f"{note} {EARLIER}")
+
+
+def _is_bare(entry: Entry) -> bool:
+    """Whether a change is told with no word about when, nor as news: it was over then, for however long."""
+    candidate = entry.mention.candidate
+    return candidate.event is None and not entry.ends and NEWS.search(candidate.text) is None
 
 
 def _is_dated(entry: Entry) -> bool:
@@ -160,8 +170,10 @@ def _idle(inquiry: Inquiry, chain: Chain) -> Spell | None:
 def _started(inquiry: Inquiry, chain: Chain, left: Entry) -> End | None:
     """What tells of a new job though it makes no chain: "I started at the hospital on Monday."."""
     statements, ids = inquiry.corpus.statements, inquiry.version.index.facts.ids
-    later = np.flatnonzero((statements.coverage(_STARTING) > 0) & (statements.starts > left.start_ms))
-    for number in later[np.argsort(statements.starts[later], kind="stable")].tolist():
+    own = [number for number, name in inquiry.speakers.items() if entity_key(name) == chain.subject]
+    told_later = np.isin(statements.speakers, own) & (statements.starts > left.start_ms)
+    later = np.flatnonzero(told_later & (statements.coverage(_STARTING) > 0))
+    for number in later[np.argsort(statements.starts[later], kind="stable")][:_STARTS_MAX].tolist():
         fact = inquiry.fact(FactId(ids[statements.facts[number]]))
         told = fact is not None and fact.kind is not Kind.PLAN and entity_key(fact.speaker) == chain.subject
         if fact is not None and told and _STARTED.search(fact.text):

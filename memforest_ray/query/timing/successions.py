@@ -25,7 +25,7 @@ from memforest_ray.query.timing.temporal import TimeReading
 from memforest_ray.query.timing.things import Thing, asks_present, asks_whether_done, thing_of
 from memforest_ray.trees.leaves import day_of
 
-__all__ = ["Succession", "standing", "succession"]
+__all__ = ["standing"]
 
 _NEAR: Final = 32
 """Best statements among which others of the same thing are looked for."""
@@ -43,7 +43,7 @@ _BACK: Final = frozenset({Direction.FIRST, Direction.PREVIOUS, Direction.BEFORE}
 
 
 @dataclass(frozen=True, slots=True)
-class Succession:
+class _Succession:
     """Statements of one thing, the oldest first; at least two."""
 
     told: tuple[Told, ...]
@@ -77,9 +77,9 @@ class Succession:
         return (each for each in told if says_how(each, self.thing))
 
 
-def succession(
+def _succession(
     inquiry: Inquiry, thing: Thing, scores: Floats, begun: FactId | None = None, *, back: bool = True
-) -> Succession | None:
+) -> _Succession | None:
     """What is told of the thing one after the other, around the best statement, or the one that is given.
 
     `scores` are those of the corpus's facts. With `back` also what was said before it. None where nothing else is told
@@ -104,7 +104,7 @@ def succession(
     if not (earlier or later):
         return None
     told = {each.number: each for each in (*earlier, first, last)}
-    return Succession(tuple(sorted(told.values(), key=_order)), first, thing)
+    return _Succession(tuple(sorted(told.values(), key=_order)), first, thing)
 
 
 def _order(told: Told) -> tuple[int, str, int]:
@@ -187,13 +187,13 @@ def standing(
     if not back and not done and (reading.direction not in _NOW or not asks_present(text)):
         return ()
     thing = thing_of(text, reading.topic, inquiry.speakers.values())
-    told = succession(inquiry, thing, scores, begun, back=back)
+    told = _succession(inquiry, thing, scores, begun, back=back)
     if told is None or (done and not told.is_called_off):
         return ()
     return tuple(_chosen(told, reading))
 
 
-def _chosen(told: Succession, reading: TimeReading) -> Iterator[tuple[Fact, str]]:
+def _chosen(told: _Succession, reading: TimeReading) -> Iterator[tuple[Fact, str]]:
     """Statements in the order in which they are shown, with the word for each."""
     direction, meant = reading.direction, None
     if direction is Direction.FIRST:

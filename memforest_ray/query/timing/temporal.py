@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 import numpy as np
@@ -73,7 +74,7 @@ class TimeReading:
 
     def _any_year(self) -> Iterator[str]:
         for each in self.any_year:
-            yield f"{each.month:02d}" + (f"-{each.day:02d}" if each.day else "") + " of any year"
+            yield f"{each.day} " * bool(each.day) + f"{date(2000, each.month, 1):%B} of any year"
 
 
 def span_text(since: int | None, until: int | None) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from memforest_ray.facts.letters import UPPER
 from memforest_ray.facts.words import word_set
 from memforest_ray.index.rows import index_words
 from memforest_ray.query.whom import whom
@@ -57,7 +58,7 @@ _SHAPES: Final = tuple(
 )
 _SUBJECT: Final = (
     r"(?:(?:i|you|we|they|he|she|it)|(?:my|our|your|his|her|their|the|\w+['’]s) (?:\w+ )??\w+"
-    r"|(?-i:[A-Z][\w-]*)(?: (?-i:[A-Z])[\w-]*)*)"
+    rf"|(?-i:[{UPPER}][\w-]*)(?: (?-i:[{UPPER}])[\w-]*)*)"
 )
 _ADVERBS: Final = r"(?:(?:still|now|currently|actually|really|also|usually|always) )*"
 _DETERMINERS: Final = word_set("the a an my our your his her their this that")

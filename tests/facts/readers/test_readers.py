@@ -93,6 +93,14 @@ def test_an_unknown_format(tmp_path: Path) -> None:
         read_conversations(tmp_path / "none.json", format="xml")
     with pytest.raises(InvalidInput, match="did you mean 'openai'"):
         read_conversations(tmp_path / "none.json", format="openia")
+    with pytest.raises(InvalidInput, match=r"unknown format \['openai'\]"):
+        read_conversations(tmp_path / "none.json", format=["openai"])  # type: ignore[arg-type]
+
+
+def test_a_source_that_is_no_path() -> None:
+    """Is refused as input, not as a fault of the program."""
+    with pytest.raises(InvalidInput, match="the source must be the path of a file, not 5"):
+        read_conversations(5)  # type: ignore[arg-type]
 
 
 def test_a_format_named_wrongly(read: Read) -> None:

@@ -150,6 +150,8 @@ def test_what_is_of_another_time_is_not_told(memory: Memory) -> None:
         False,
         "Not in memory: nothing is remembered that fits the time: before 2019.",
     )
+    unread = answer(replace(result, hits=none, trace=Trace("embed")), "What?")
+    assert unread.text == "Not in memory: nothing is remembered that fits the time that is asked for."
 
 
 def test_what_a_chain_does_not_hold_is_refused(memory: Memory) -> None:

@@ -16,6 +16,7 @@ def test_what_a_text_says_that_somebody_has() -> None:
     assert _owners("My exam is late, and Nell’s wedding too.") == [("my", {"exam"}), ("nell", {"wed"})]
     assert _owners("What's new? It's his old car.") == [("his", {"old", "car"})]
     assert _owners("José's birthday") == [("jose", {"birthday"})]
+    assert _owners("Tonight's dinner") == []
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,11 @@ def test_what_a_text_says_that_somebody_has() -> None:
         ("When was Gwen's wedding?", "The wedding was lovely.", False, False),
         ("When was Gwen's wedding?", "Nell's wedding was after mine, my wedding that is.", True, False),
         ("When was Gwen's wedding?", "Nell's exam was yesterday.", True, False),
+        ("When is Mom's birthday?", "My mother's birthday is on 4 March.", True, False),
+        ("When is Mom's birthday?", "My sister's birthday is on 4 March.", True, True),
+        ("Where is neighbor's cat?", "My neighbour's cat is in the garden.", True, False),
+        ("What is wife's car like?", "Mia's car is red.", True, False),
+        ("What is wife's car like?", "My car is red.", False, True),
     ],
 )
 def test_the_same_thing_of_somebody_else(question: str, statement: str, speaks: bool, another: bool) -> None:

@@ -13,18 +13,25 @@ KNOWS_NOTHING = [
     "I have no record of a locker number.",
     "I'm not sure, sorry.",
     "Sorry, I couldn't find that.",
+    "I don't know. You haven't told me. Which pool is it?",
+    "I have nothing on that; please tell me.",
+    "I don't have that. As an AI, I cannot see your locker. I'll remember it once you know.",
 ]
 KNOWS = [
     "Your locker is number 42.",
     "I don't know the hall, but the locker is number 42.",
     "You told me: 42.",
+    "I can find no closures: the pool is open on Mondays.",
+    "I don't know lockers well. Blue ones are broken open least often.",
+    "No, I didn't know that!",
     "I don't know. " + "The hall has many lockers. " * 10,
 ]
 
 
 def _tells(question: str, *turns: mf.Turn, number: int = 0) -> bool:
-    record = admit(mf.Session("s", turns)).record
-    return tells(record, number, set(index_words(question)))
+    said = admit(mf.Session("s", turns)).record.turns
+    reply = said[number + 1] if number + 1 < len(said) else None
+    return tells(said[number], set(index_words(question)), reply)
 
 
 @pytest.mark.parametrize("reply", KNOWS_NOTHING)
@@ -70,3 +77,40 @@ def test_an_agent_that_stores_its_own_talk() -> None:
         assert hits[0].text == "user's locker number is 42."
         assert [hit.score for hit in hits if "What is" in hit.text] == [0.0] * 3
         assert user.ask("What is my locker number?").text.startswith("user's locker number is 42.")
+
+
+@pytest.mark.parametrize(
+    ("told", "reply", "question"),
+    [
+        (
+            "Did you know I moved to Graz in May 2023?",
+            "No, I didn't know that! How do you like it?",
+            "Where did I move?",
+        ),
+        (
+            "Have I told you that my sister Ines got married in Porto?",
+            "I don't have that noted.",
+            "Where did my sister Ines get married?",
+        ),
+    ],
+)
+def test_news_in_a_question(told: str, reply: str, question: str) -> None:
+    """Who did not know it yet does not make it unsaid."""
+    with mf.connect(store="memory://news", runtime="local") as client:
+        user = client.user(question)
+        user.ingest(mf.Session("s", [mf.Turn(told), mf.Turn(reply, role="assistant")], time="2024-02-10"))
+        assert user.ask(question)
+
+
+def test_a_reply_that_came_later() -> None:
+    """Is not known by the time that is asked for."""
+    turns = [
+        mf.Turn("Which locker is mine at the pool?", time="2024-01-01"),
+        mf.Turn("I don't know.", role="assistant", time="2024-03-01"),
+    ]
+    with mf.connect(store="memory://later", runtime="local") as client:
+        user = client.user("later")
+        user.ingest(mf.Session("s", turns))
+        late, early = (user.query("Which locker have I?", as_of=day) for day in ("2024-04-01", "2024-02-01"))
+        assert [hit.score for hit in late if "Which locker" in hit.text and hit.kind == "cell"] == [0.0]
+        assert early[0].score > 0

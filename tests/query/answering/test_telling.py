@@ -77,3 +77,22 @@ def test_what_refers_back(text: str, expected: bool) -> None:
 def test_a_forgotten_question_is_no_matter(village: Memory) -> None:
     """A question that names nobody asks nothing of anybody."""
     assert _told(village, "What was sold?") == Telling()
+
+
+def test_whose_code_it_is_among_people(memory: Memory) -> None:
+    """Where "I" may be anybody, "my" is nobody else's."""
+    memory.told("s1", "2024-01-01", "My door code is 4471", speaker="Ann")
+    memory.told("s2", "2024-01-02", "I like tea", speaker="Bob")
+    assert "My door code is 4471" not in _aside(memory, "What is my door code?")
+
+
+def test_a_relative_has_many_words(memory: Memory) -> None:
+    """And a name."""
+    memory.told("s1", "2024-01-01", "My mother's birthday is on 4 March", speaker="user")
+    memory.told("s2", "2024-01-02", "Mia is my wife", speaker="user")
+    memory.told("s3", "2024-01-03", "Mia's car is red", speaker="user")
+    memory.told("s4", "2024-01-04", "Ben's car is blue", speaker="user")
+    assert "My mother's birthday is on 4 March" not in _aside(memory, "When is my mom's birthday?")
+    aside = _aside(memory, "What colour is my wife's car?")
+    assert "Ben's car is blue" in aside
+    assert "Mia's car is red" not in aside

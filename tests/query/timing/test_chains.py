@@ -242,3 +242,11 @@ def test_of_several_sessions_without_a_time_none_is_the_latest(memory: Memory) -
         told: dict[str, Any] = {"kind": Kind.STATE, "subject": "Bob", "attribute": "residence", "value": value}
         memory.told(session, None, f"Bob lives in {value}", **told)
     assert not any(hit.note for hit in memory.ask("Where does Bob live now?"))
+
+
+def test_names_begin_with_any_capital(memory: Memory) -> None:
+    """Whom a question names is known by a capital of whatever alphabet."""
+    _residence(memory, ("h1", "2024-01-01", "Bob lives in Oslo", Kind.STATE, "Oslo", None))
+    fields: dict[str, Any] = {"kind": Kind.TRANSITION, "subject": "Ömer", "attribute": "residence", "value": "Kiel"}
+    memory.told("h2", "2023-01-01", "Ömer moved to Kiel", **fields)
+    assert memory.ask("Where does Ömer live?")[0].text == "Ömer moved to Kiel"

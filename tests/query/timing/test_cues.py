@@ -89,3 +89,9 @@ def test_what_is_said_of_something_else(text: str, thing: str) -> None:
 def test_of_whom_it_is_said(before: str, own: bool, expected: bool) -> None:
     """Of whoever speaks or is asked about, unless somebody else is the subject."""
     assert regards(before, {"emil"}, own=own) is expected
+
+
+def test_a_long_statement_is_marked_and_not_kept() -> None:
+    """As a short one is."""
+    text = f"user paid rent {'again and ' * 80}again"
+    assert marked(text, "user", frozenset(index_words("rent"))) == text.replace("user", "@").replace("rent", "§")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memforest_ray.facts.times import EventTime, Precision
 from memforest_ray.query.result import Hit
-from memforest_ray.query.timing.durations import duration
+from memforest_ray.query.timing.durations import duration, has_begun
 from memforest_ray.testing.memory import Memory, instant
 
 _MEMORY = Memory()
@@ -73,3 +73,9 @@ def test_any_two_days(one: object, other: object) -> None:
     """Always words, the same in either order."""
     first, last = _on(f"{one}"), _on(f"{other}")
     assert duration(first, last) == duration(last, first) != ""
+
+
+def test_what_is_yet_to_begin_has_not_begun() -> None:
+    """Whatever the hour of its day."""
+    asked = datetime(2024, 2, 10, 11, tzinfo=UTC)
+    assert [has_begun(_on(day), asked) for day in ("2024-02-09", "2024-02-10", "2024-02-11")] == [True, True, False]

@@ -102,3 +102,19 @@ async def test_jobs_are_told_as_moves_are(told: tuple[str, ...], expected: str) 
     """An end that is told before the next beginning; an end of the very job that is told of is none."""
     singled = _singled(await _asked("Where does Bob work now?", ("2024-01-15", told)))
     assert [expected in text for text in singled] == [True]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("I quit Globex in July.", "quit"),
+        ("I left Globex after six years.", "left"),
+        ("I quit Hooli in July.", "works at Globex"),
+        ("I left Rome after six years.", "works at Globex"),
+    ],
+)
+async def test_an_end_that_names_an_employer_ends_nothing_else(told: str, expected: str) -> None:
+    """What somebody quits is no job unless it is the one that was held."""
+    sessions = (("2024-01-15", ("I work at Globex.",)), ("2024-08-01", (told,)))
+    singled = _singled(await _asked("Where does Bob work now?", *sessions))
+    assert [expected in text for text in singled] == [True]

@@ -134,3 +134,35 @@ def test_the_end_that_is_only_said_is_a_limit(memory: Memory) -> None:
     memory.told("h2", "2021-05-02", "Bob lives in Davis", kind=Kind.STATE, value="Davis", **residence)
     question = "How many years did Bob live in Boston?"
     assert answer(memory.ask(question), question).text.splitlines()[0] == "at most 2 years:"
+
+
+def test_a_change_of_which_nobody_said_when_is_a_limit(memory: Memory) -> None:
+    """ "I moved right after school": it was so when it was told, and at least since then; news count from then."""
+    residence: dict[str, Any] = {"subject": "Bob", "attribute": "residence", "kind": Kind.TRANSITION}
+    memory.told("h1", "2022-03-05", "Bob moved to York right after school", value="York", **residence)
+    memory.told("h2", "2023-03-05", "Bob keeps bees")
+    question = "How long has Bob lived in York?"
+    assert answer(memory.ask(question), question).text.startswith("at least 1 year up to 5 March 2023:")
+    memory.told("h3", "2024-03-05", "Bob just moved to Davis", value="Davis", **residence)
+    memory.told("h4", "2025-03-05", "Bob keeps geese")
+    question = "How long has Bob lived in Davis?"
+    assert answer(memory.ask(question), question).text.startswith("1 year up to 5 March 2025:")
+
+
+def test_no_time_passes_before_a_beginning(memory: Memory) -> None:
+    """What begins after the question was asked is told without a length."""
+    text = "Bob is working at Acme since January"
+    told: dict[str, Any] = {"subject": "Bob", "attribute": "employer", "value": "Acme", "kind": Kind.STATE}
+    since = EventTime(instant("2025-01-01"), instant("2025-02-01"), Precision.MONTH, "since January", None)
+    memory.told("w1", "2024-03-04", text, event=since, **told)
+    question = "How long has Bob worked at Acme?"
+    assert answer(memory.ask(question, asked="2024-03-04"), question).text.startswith(text)
+
+
+def test_many_statements_of_others_start_nothing(memory: Memory) -> None:
+    """The next job is that of whoever lost one."""
+    _life(memory)
+    memory.told("w4", "2023-01-10", "Bob quit the job", kind=Kind.TRANSITION, subject="Bob", attribute="employer")
+    memory.told("w5", "2023-02-10", "Ann started at the hospital", speaker="Ann", event=days("2023-02-09"))
+    memory.told("w6", "2023-03-10", "Bob started at the bakery", event=days("2023-03-09"))
+    assert _notes(memory, "How long was Bob unemployed?")[-1] == "to 2023-03-09"

@@ -32,3 +32,13 @@ def test_when_a_birthday_is_tells_what_names_its_day(memory: Memory) -> None:
     hits = _days(memory).ask("When is the birthday?", kind="fact", k=50, explain=True)
     dated = {hit.text for hit in hits if hit.why is not None and dict(hit.why.parts).get("dated", 0) > 0}
     assert dated == {"My birthday is November 12th"}
+
+
+def test_a_word_that_stands_everywhere_hides_no_birthday(memory: Memory) -> None:
+    """Of thousands that hold "may" those are read that are likest, birthdays first."""
+    memory.told("b", "2023-05-01", "My birthday is May 12th", kind=Kind.STATE)
+    lines = [f"Ann may like kayak {number}" for number in range(400)]
+    memory.say("s", "2023-06-01", *(("Bob", line) for line in lines))
+    for turn, line in enumerate(lines):
+        memory.state("s", turn, line)
+    assert [hit.text for hit in memory.ask("What is in May?", kind="fact")] == ["My birthday is May 12th"]
