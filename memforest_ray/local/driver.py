@@ -174,15 +174,18 @@ class ForestDriver:
     async def _read_of(self, verb: str, seen: int, snapshot: str | None) -> Version:
         """What a read is answered from: the present, or a snapshot, which it does not have to be restored for."""
         version = await self._fresh(seen)
-        if not version.exists and (snapshot is not None or verb in OF_SOMETHING):
-            raise NotFound.memory(self.user)
         if snapshot is None:
+            if verb in OF_SOMETHING and not version.exists:
+                raise NotFound.memory(self.user)
             return version
         if verb not in OF_ANY_VERSION:
             raise InvalidInput(
                 f"{verb!r} cannot be asked of a snapshot; these can: {', '.join(sorted(OF_ANY_VERSION))}"
             )
-        return await self._published.snapshots.version(snapshot)
+        try:
+            return await self._published.snapshots.version(snapshot)
+        except NotFound as error:  # a memory that began elsewhere just now, and was saved, is not known here yet
+            raise error if version.exists else NotFound.memory(self.user) from None
 
     async def _fresh(self, seen: int) -> Version:
         version = await self._published.fresh(seen, self._settings.fresh_s)

@@ -42,6 +42,19 @@ async def test_a_snapshot_is_asked_while_writing_goes_on(plain: Forests, say: Sa
     assert set((await forest.version()).sessions) == {"s1", "s2"}
 
 
+async def test_one_that_was_saved_elsewhere_just_now_is_there(plain: Forests, say: Say) -> None:
+    """Whoever looked a moment ago, when there was no memory yet, asks the store, and not what is known here."""
+    reader, owner = plain.open(), plain.open()
+    assert not (await reader.version()).exists
+    await owner.ingest(say("s1", "I live in Oslo."))
+    saved = await do(owner, "save", "old")
+    found = await reader.read("query", request=QueryRequest.of("Oslo", k=20), snapshot="old")
+    assert found.version == saved.version
+    with pytest.raises(NotFound) as raised:
+        await plain.open("nobody").read("query", request=QueryRequest.of("Oslo"), snapshot="old")
+    assert raised.value.what == "user"
+
+
 async def test_who_only_reads_claims_nothing(plain: Forests, say: Say, store: MemoryStore) -> None:
     """A second process asks the snapshot; the owner stays the owner, and no object is written."""
     owner = plain.open()
