@@ -7,6 +7,7 @@ A turn that only asks what is asked now is no evidence; nor is an assistant's "I
 import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 from memforest_ray.facts.sessions import TurnRecord
@@ -41,15 +42,50 @@ _GOES_ON: Final = re.compile(r"\b(?:but|however|although|though|except|only that
 
 def silent_last(inquiry: Inquiry, ranked: Iterable[Found]) -> Iterator[Found]:
     """What was found in its order, what tells nothing behind all else and with a score of 0."""
-    asked = frozenset(index_words(inquiry.question.text)).union(*map(index_words, inquiry.speakers.values()))
+    silence = _Silence(inquiry)
     silent: list[Found] = []
     for found in ranked:
-        turns = list(_turns(inquiry, found)) if found.score else ()
-        if turns and not any(tells(turn, asked, reply) for turn, reply in turns):
+        if found.score and silence.holds(found):
             silent.append(replace(found, score=0.0))
         else:
             yield found
     yield from silent
+
+
+class _Silence:
+    """What tells nothing to one question. Nearly all that is found tells something, and its first turn shows it."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self._inquiry = inquiry
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        """Words of the question, and of the names of those who speak."""
+        inquiry = self._inquiry
+        return frozenset(index_words(inquiry.question.text)).union(*map(index_words, inquiry.speakers.values()))
+
+    def holds(self, found: Found) -> bool:
+        """Whether turns of it are there, and none tells anything."""
+        if self._plainly_tells(found):
+            return False
+        turns = list(_turns(self._inquiry, found))
+        return bool(turns) and not any(tells(turn, self._asked, reply) for turn, reply in turns)
+
+    def _plainly_tells(self, found: Found) -> bool:
+        """Whether its first turn is a person's, and no question: so are nearly all, and the rest is not looked at."""
+        if found.fact is None:
+            session, number = self._inquiry.turn(found.place)
+        else:
+            fact = self._inquiry.fact(found.fact)
+            if fact is None:
+                return True
+            mention = fact.mentions[0]
+            session, number = mention.session_id, mention.candidate.turns[0]
+        record = self._inquiry.version.sessions.get(session)
+        if record is None:
+            return False
+        turn = record.turns[number]
+        return turn.hole is None and turn.role != _ASSISTANT and not turn.text.endswith("?")
 
 
 def tells(turn: TurnRecord, asked: Set[str], reply: TurnRecord | None = None) -> bool:
