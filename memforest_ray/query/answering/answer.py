@@ -19,7 +19,7 @@ from memforest_ray.query.timing.amounts import has_number
 from memforest_ray.query.timing.durations import duration, has_begun
 from memforest_ray.query.timing.spells import EARLIER
 
-__all__ = ["HELD_MIN", "SINGLED_MIN", "answer", "cited", "refusal"]
+__all__ = ["HELD_MIN", "SINGLED_MIN", "answer", "refusal"]
 
 HELD_MIN: Final = 0.4
 """Score of the best hit below which nothing is claimed."""
@@ -62,7 +62,7 @@ def answer(result: Result, text: str, held_min: float = HELD_MIN) -> Answer:
         return Answer(f"Not in memory: {why}.", found=False, result=result)
     told = list(_told(_theirs(result), frozenset(question.terms)))
     lines = [*_sum(text, told, result.trace.asked_ms), *(_line(hit, question) for hit in told)]
-    return Answer("\n".join(lines), found=True, citations=tuple(cited(hit) for hit in told), result=result)
+    return Answer("\n".join(lines), found=True, citations=tuple(hit.citation for hit in told), result=result)
 
 
 def refusal(result: Result, held_min: float = HELD_MIN, question: Question | None = None) -> str:
@@ -180,7 +180,7 @@ def _how_long(told: Sequence[Hit], unit: str | None, asked: datetime | None, tex
 def _line(hit: Hit, question: Question) -> str:
     happened = when(hit.event_time)
     lead = f"{happened[:1].upper()}{happened[1:]}: " if question.wants_time and happened else ""
-    return f"{lead}{_shown(hit, question)} ({times(hit)}) [{cited(hit)}]"
+    return f"{lead}{_shown(hit, question)} ({times(hit)}) [{hit.citation}]"
 
 
 def _shown(hit: Hit, question: Question) -> str:
@@ -190,8 +190,3 @@ def _shown(hit: Hit, question: Question) -> str:
     part, _ = passage(hit.text, dict.fromkeys(question.terms, 1.0))
     start = hit.text.find(part)
     return "... " * (start > 0) + part + " ..." * (start + len(part) < len(hit.text))
-
-
-def cited(hit: Hit) -> str:
-    """How an answer names this piece of evidence."""
-    return hit.citation

@@ -7,7 +7,6 @@ from typing import Final
 from memforest_ray.facts.times import to_datetime
 from memforest_ray.models.chat import ChatRequest
 from memforest_ray.models.prompts.answer import ANSWER, REFUSAL
-from memforest_ray.query.answering.answer import cited
 from memforest_ray.query.grading import clipped
 from memforest_ray.query.passages import passage
 from memforest_ray.query.question import Question
@@ -44,7 +43,7 @@ def _piece(hit: Hit, question: Question) -> str:
 
 def read_reply(text: str, result: Result) -> Answer:
     """The answer that a model's text comes to: refused when it says so, or names no evidence that it was shown."""
-    names = tuple(map(cited, result.hits))
+    names = tuple(hit.citation for hit in result.hits)
     numbers = [int(number) for mark in _MARK.findall(text) for number in re.findall(r"\d+", mark)]
     shown = list(dict.fromkeys(names[number - 1] for number in numbers if 1 <= number <= len(names)))
     if _is_refusal(text):
@@ -72,7 +71,7 @@ class Citing:
     """Turns an answer that is being written into what is shown of it: ids for numbers, and no refusal's wording."""
 
     def __init__(self, result: Result) -> None:
-        self._names = tuple(map(cited, result.hits))
+        self._names = tuple(hit.citation for hit in result.hits)
         self._held = ""
         self._begun = False
 

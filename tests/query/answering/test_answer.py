@@ -8,7 +8,7 @@ import pytest
 from memforest_ray.facts.candidates import Kind
 from memforest_ray.facts.times import EventTime, Precision
 from memforest_ray.ids import TurnId
-from memforest_ray.query.answering.answer import HELD_MIN, SINGLED_MIN, answer, cited
+from memforest_ray.query.answering.answer import HELD_MIN, SINGLED_MIN, answer
 from memforest_ray.query.answering.attribution import LEAD_MIN, LEAD_OF_SURE_MIN
 from memforest_ray.query.corrected import CORRECTED
 from memforest_ray.query.render import when
@@ -233,7 +233,9 @@ def test_a_corrected_turn_is_not_singled_out(memory: Memory) -> None:
     """Its note says why it stands below, not that it is the answer."""
     result = _result(memory, 0.9, 0.8)
     corrected = replace(result[1], note=CORRECTED)
-    assert answer(replace(result, hits=(result[0], corrected)), "What has Bob bought?").citations[0] == cited(result[0])
+    assert (
+        answer(replace(result, hits=(result[0], corrected)), "What has Bob bought?").citations[0] == result[0].citation
+    )
 
 
 @pytest.mark.parametrize(("lead", "found"), [(LEAD_OF_SURE_MIN, True), (LEAD_OF_SURE_MIN - 0.01, False)])
